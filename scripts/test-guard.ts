@@ -11,7 +11,7 @@ import childProcess from "node:child_process";
 import { writeSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { relative } from "node:path";
-import { after } from "node:test";
+import { isMainThread } from "node:worker_threads";
 
 /** Time in milliseconds for disposed resources to end. Tests of the guard itself shorten it. */
 export const graceMs = Number(process.env["TOOLCRIB_TEST_GRACE_MS"] ?? 30_000);
@@ -25,7 +25,8 @@ export const cpuMark = "@test-cpu ";
 
 // The process that runs the files loads this file too.
 if (process.env["NODE_TEST_CONTEXT"]?.startsWith("child")) {
-  endWhenKeptAlive();
+  // A thread of a test ends with its process, and starts sooner without `node:test`.
+  if (isMainThread) endWhenKeptAlive((await import("node:test")).after);
   if (testFile.endsWith(".test.ts") && !testFile.endsWith(".process.test.ts")) refuseProcesses();
 }
 
@@ -45,7 +46,7 @@ export function reportCpu(file: string, cpuMs: number): void {
   writeSync(2, `${cpuMark}${Math.round(cpuMs)} ${relative(process.cwd(), file)}\n`);
 }
 
-function endWhenKeptAlive(): void {
+function endWhenKeptAlive(after: (run: () => void) => void): void {
   after(() => {
     const timer = setTimeout(() => {
       const resources = [...new Set(process.getActiveResourcesInfo())].join(", ");

@@ -1,7 +1,7 @@
 /**
- * The test report: a line for each failure with its place and reason, the
- * reasons of what was skipped, what tests measured and reported (`t.diagnostic`),
- * and `N passed, N failed, N skipped` at the end.
+ * The test report: a line for each failure with its place and reason when it happens, the
+ * reasons of what was skipped, what tests measured and reported (`t.diagnostic`), the names
+ * of the tests that failed again, and `N passed, N failed, N skipped` at the end.
  * Where a file fails as a whole, what it wrote to standard error is the reason.
  * Where files share a process that ends early, the report names the file that ran.
  */
@@ -23,9 +23,9 @@ const cpuLines = new RegExp(`^${cpuMark}(\\d+) (.*)\n`, "gm");
 /** Turn the events of node:test into the report, line by line. */
 export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   let passed = 0;
-  let failed = 0;
-  const skipped: string[] = [];
-  const reported: string[] = [];
+  const failed: string[] = [];
+  const skipped: { readonly title: string; readonly reason: string }[] = [];
+  const reported = new Map<string, string[]>();
   const startedAt = performance.now();
   const written = new Map<string, string>();
   const running = new Map<string, string>();
@@ -51,7 +51,8 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
     }
     // Node reports its own counts without a file.
     if (event.type === "test:diagnostic" && event.data.file !== undefined) {
-      reported.push(`${relative(process.cwd(), event.data.file)}: ${event.data.message}`);
+      const place = relative(process.cwd(), event.data.file);
+      reported.set(place, [...(reported.get(place) ?? []), event.data.message]);
     }
     if (event.type !== "test:pass" && event.type !== "test:fail") {
       if (event.type === "test:stderr" && process.env["TOOLCRIB_TEST_STDERR"]) yield event.data.message;
@@ -74,23 +75,24 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
     if (!isFile && !isWholeProcess && details.type !== "suite")
       tests.push({ title, ms: details.duration_ms });
     if (skip !== undefined && skip !== false) {
-      skipped.push(`${title}: ${skip === true ? "no reason given" : skip}`);
+      skipped.push({ title, reason: skip === true ? "no reason given" : skip });
     } else if (event.type === "test:pass") {
       passed += 1;
     } else {
-      failed += 1;
+      failed.push(title);
       const cause: unknown = (event.data.details.error as Error).cause ?? event.data.details.error;
       yield `\nFAILED ${title}\n${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`;
       if (isWholeProcess) yield `${written.get(file) ?? ""}\n`;
     }
   }
   for (const group of running.keys()) took.delete(relative(process.cwd(), group));
-  for (const line of skipped) yield `skipped ${line}\n`;
-  for (const line of reported) yield `reported ${line}\n`;
+  yield* listSkipped(skipped);
+  yield* listReported(reported);
   const shown = process.env["TOOLCRIB_TEST_TIMES"];
   if (shown !== undefined) yield* listTimes(took, cpu, tests, Number(shown));
+  for (const title of failed) yield `failed ${title}\n`;
   yield `${Math.round((performance.now() - startedAt) / 1000)} s\n`;
-  yield `${passed} passed, ${failed} failed, ${skipped.length} skipped\n`;
+  yield `${passed} passed, ${failed.length} failed, ${skipped.length} skipped\n`;
 }
 
 // node:test loads a reporter by its default export; nothing else imports this file.
@@ -99,6 +101,45 @@ export default report;
 
 function failedItself(error: Error & { readonly failureType?: string }): boolean {
   return error.failureType !== "subtestsFailed";
+}
+
+/** Number of tests with one reason of which each is named without `--skips`. */
+const namedSkips = 3;
+
+/** Number of messages of one file that are printed without `--times`. */
+const printedReports = 3;
+
+/** Yields what the tests of each file reported; many messages where all cases ran, or measurements are asked for. */
+function* listReported(reported: ReadonlyMap<string, readonly string[]>): Generator<string> {
+  const printsAll = ["TOOLCRIB_TEST_ALL", "TOOLCRIB_TEST_TIMES"].some(
+    (name) => process.env[name] !== undefined,
+  );
+  for (const [file, messages] of reported) {
+    if (printsAll || messages.length <= printedReports) {
+      for (const message of messages) yield `reported ${file}: ${message}\n`;
+    } else {
+      yield `reported ${file}: ${messages.length} messages (--times prints them)\n`;
+    }
+  }
+}
+
+/** Yields each skipped test with its reason, or the number of those that share one; and where it says how to run them. */
+function* listSkipped(
+  skipped: readonly { readonly title: string; readonly reason: string }[],
+): Generator<string> {
+  const namesAll = process.env["TOOLCRIB_TEST_SKIPS"] !== undefined;
+  const byReason = Map.groupBy(skipped, ({ reason }) => reason);
+  for (const [reason, tests] of byReason) {
+    if (namesAll || tests.length <= namedSkips) {
+      for (const { title } of tests) yield `skipped ${title}: ${reason}\n`;
+    } else {
+      yield `skipped ${tests.length} tests: ${reason} (--skips names them)\n`;
+    }
+  }
+  // A sample and a slow test name their command; all other tests need something of the machine.
+  if ([...byReason.keys()].some((reason) => !/npm (?:test|run verify) runs/.test(reason))) {
+    yield `what skipped tests need, and how to install it: CONTRIBUTING.md, "What tests need"\n`;
+  }
 }
 
 /**

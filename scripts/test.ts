@@ -20,12 +20,24 @@ const help = `npm test -- [FLAGS] [FOLDER or FILE ...]
 --watch           run a file again when it, or a file that it imports, changes
 --update          rewrite golden files
 --dist            build first, and test the build
+--skips           name every test that is skipped, also where many share a reason
 --times[=N]       print the N tests and files that take the most time, with the CPU time of each file; 25 without N`;
 
-const flagNames: ReadonlySet<string> = new Set(["fast", "changed", "watch", "update", "dist", "times"]);
+const flagNames: ReadonlySet<string> = new Set([
+  "fast",
+  "changed",
+  "watch",
+  "update",
+  "dist",
+  "skips",
+  "times",
+]);
 
 /** Maximum number of files that share a process where they start processes: they take seconds each. */
 const processFilesMax = 10;
+
+/** The same where they start none: enough processes for all processors until the end, with few loads of the same modules. */
+const fastFilesMax = 16;
 
 const root = join(import.meta.dirname, "..");
 const { flags, places } = readArguments(process.argv.slice(2));
@@ -48,6 +60,7 @@ const child = spawn(
   process.execPath,
   [
     ...(flags.has("dist") ? [] : ["--conditions=toolcrib-source"]),
+    `--import=${new URL("test-context.ts", import.meta.url)}`,
     `--import=${new URL("test-guard.ts", import.meta.url)}`,
     "--test",
     ...(flags.has("watch") ? ["--watch"] : []),
@@ -68,6 +81,7 @@ const child = spawn(
       ...(command === undefined ? {} : { TOOLCRIB_TEST_COMMAND: command }),
       ...(flags.has("update") ? { TOOLCRIB_UPDATE_GOLDEN: "1" } : {}),
       ...(flags.has("times") ? { TOOLCRIB_TEST_TIMES: flags.get("times") ?? "25" } : {}),
+      ...(flags.has("skips") ? { TOOLCRIB_TEST_SKIPS: "1" } : {}),
       ...(flags.has("fast") ? { TOOLCRIB_TEST_FAST: "1" } : {}),
     },
   },
@@ -120,52 +134,75 @@ function listFiles(wanted: readonly string[]): string[] {
 }
 
 /**
- * Groups the files of a package into processes, see `test-files.ts`, those that start
- * processes apart from those that do not. Returns the files that `node --test` runs: first
- * those with the longest groups, so that no worker is left with one at the end.
+ * Groups the files into processes, see `test-files.ts`, those that start processes apart from
+ * those that do not. Returns the files that `node --test` runs: first those with the longest
+ * groups, so that no worker is left with one at the end.
  */
 function groupFiles(paths: readonly string[], directory: string): string[] {
-  const byPackage = Object.groupBy(paths, (path) => {
-    const place = relative(root, resolve(path)).split(/[\\/]/).slice(0, 2).join("-");
-    return `${place.replaceAll(/[^\w-]/g, "_")}${startsProcesses(path) ? ".process" : ""}`;
-  });
-  const groups = Object.entries(byPackage).flatMap(([name, members = []]) =>
-    divide(members).map((files, index) => ({ name: `${name}.${index}`, files })),
-  );
+  const groups = [
+    ...divide(paths.filter(startsProcesses)).map((files) => ({ files, suffix: "process.test.ts" })),
+    ...pack(paths.filter((path) => !startsProcesses(path))).map((files) => ({ files, suffix: "test.ts" })),
+  ];
   const runner = pathToFileURL(join(root, "scripts/test-files.ts")).href;
-  return groups
-    .toSorted((a, b) => b.files.length - a.files.length)
-    .map(({ name, files }) => {
-      const suffix = startsProcesses(files[0] ?? "") ? "process.test.ts" : "test.ts";
-      const file = join(directory, `${name}.${suffix}`);
-      const list = JSON.stringify(files.map((path) => resolve(path)));
-      writeFileSync(
-        file,
-        `import { runTestFiles } from ${JSON.stringify(runner)};\nrunTestFiles(${list});\n`,
-      );
-      return file;
-    });
+  return groups.map(({ files, suffix }, index) => {
+    const file = join(directory, `${packageOf(files[0] ?? "")}.${index}.${suffix}`);
+    const list = JSON.stringify(files.map((path) => resolve(path)));
+    writeFileSync(file, `import { runTestFiles } from ${JSON.stringify(runner)};\nrunTestFiles(${list});\n`);
+    return file;
+  });
 }
 
 function startsProcesses(path: string): boolean {
   return path.endsWith(".process.test.ts");
 }
 
-/**
- * Divides `members` into equal groups; neighbours, which often take equally long, go to different
- * ones. A file that observes what its process loads is alone, by its name.
- */
-function divide(all: readonly string[]): readonly (readonly string[])[] {
-  const isAlone = (path: string) => path.endsWith("-alone.process.test.ts");
-  return [
-    ...all.filter(isAlone).map((path) => [path]),
-    ...divideEqually(all.filter((path) => !isAlone(path))),
-  ];
+/** The name of the folder of a package, without characters that a file name cannot have. */
+function packageOf(path: string): string {
+  const place = relative(root, resolve(path)).split(/[\\/]/).slice(0, 2).join("-");
+  return place.replaceAll(/[^\w-]/g, "_");
 }
 
-function divideEqually(members: readonly string[]): readonly (readonly string[])[] {
-  if (members.length === 0) return [];
-  const count = startsProcesses(members[0] ?? "") ? Math.ceil(members.length / processFilesMax) : 1;
+/**
+ * Divides the files of each package into equal groups. A file that observes what its process loads is alone, by its name.
+ */
+function divide(paths: readonly string[]): readonly (readonly string[])[] {
+  const isAlone = (path: string) => path.endsWith("-alone.process.test.ts");
+  const byPackage = Object.values(Object.groupBy(paths, packageOf));
+  return byPackage
+    .flatMap((members = []) => [
+      ...members.filter(isAlone).map((path) => [path]),
+      ...divideEqually(
+        members.filter((path) => !isAlone(path)),
+        processFilesMax,
+      ),
+    ])
+    .toSorted((a, b) => b.length - a.length);
+}
+
+/**
+ * Divides the files of large packages into equal groups, and puts small packages together. Files of the
+ * largest packages, which load and do most, are first.
+ */
+function pack(paths: readonly string[]): readonly (readonly string[])[] {
+  const byPackage = Object.values(Object.groupBy(paths, packageOf)).map((members = []) => members);
+  const groups: string[][] = [];
+  let small: string[] | undefined;
+  for (const members of byPackage.toSorted((a, b) => b.length - a.length)) {
+    if (members.length > fastFilesMax / 2) {
+      groups.push(...divideEqually(members, fastFilesMax));
+    } else if (small !== undefined && small.length + members.length <= fastFilesMax) {
+      small.push(...members);
+    } else {
+      small = [...members];
+      groups.push(small);
+    }
+  }
+  return groups;
+}
+
+/** Neighbours, which often take equally long, go to different groups. */
+function divideEqually(members: readonly string[], most: number): string[][] {
+  const count = Math.ceil(members.length / most);
   return Array.from({ length: count }, (_, group) => members.filter((_, index) => index % count === group));
 }
 

@@ -53,8 +53,46 @@ describe("npm test", () => {
     });
     assert.equal(code, 1);
     assert.match(report, /FAILED .*b\.test\.ts: fails\nError: on purpose/);
-    assert.match(report, /skipped .*b\.test\.ts: waits: for rain/);
-    assert.match(report, /\n1 passed, 1 failed, 1 skipped\n$/);
+    assert.match(report, /skipped .*b\.test\.ts: waits: for rain\n.*CONTRIBUTING\.md/);
+    assert.match(report, /\nfailed .*b\.test\.ts: fails\n\d+ s\n1 passed, 1 failed, 1 skipped\n$/);
+  });
+
+  test("counts skipped tests that share a reason, and names them with --skips", async () => {
+    const skipping = `import { test } from "node:test";\nfor (const name of ["a", "b", "c", "d"]) test(name, { skip: "for rain" }, () => {});\n`;
+    const { report } = await run({ "a.test.ts": skipping });
+    assert.match(report, /^skipped 4 tests: for rain \(--skips names them\)$/m);
+    assert.doesNotMatch(report, /a\.test\.ts/);
+    const { report: named } = await run({ "a.test.ts": skipping }, { flags: ["--skips"] });
+    assert.equal(named.match(/^skipped \S*a\.test\.ts: [abcd]: for rain$/gm)?.length, 4);
+  });
+
+  test("fails the test during which an error is thrown later, by whatever started it", async () => {
+    const throwing = `import { createServer, connect } from "node:net";
+import { describe, it, test } from "node:test";
+const later = (run) => new Promise((resolve) => setTimeout(() => { setTimeout(resolve, 50); run(); }, 5));
+test("passes", () => {});
+describe("suite", () => {
+  it("throws later", () => later(() => { throw new Error("of a timer"); }));
+  it("rejects later", async (t) => {
+    await t.test("within", () => later(() => { Promise.reject(new Error("of a promise")); }));
+  });
+});
+await later(() => {});
+test("throws on a connection", async () => {
+  const server = createServer(() => { server.close(); throw new Error("of a socket"); });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await later(() => { connect(server.address().port, "127.0.0.1").on("error", () => {}).end(); });
+});
+`;
+    const { report } = await run({ "a.test.ts": passing, "b.test.ts": throwing, "c.test.ts": passing });
+    for (const [title, reason] of [
+      ["throws later", "timer"],
+      ["within", "promise"],
+      ["throws on a connection", "socket"],
+    ]) {
+      assert.match(report, new RegExp(`FAILED \\S*b\\.test\\.ts: ${title}\nError: of a ${reason}\n`));
+    }
+    assert.doesNotMatch(report, /FAILED (?!\S*b\.test\.ts: )/);
   });
 
   test("succeeds when everything passed", async () => {
@@ -147,6 +185,15 @@ describe("npm test", () => {
       );
       assert.equal(report.split("reported ").length, 2, report);
     }
+  });
+
+  test("counts the messages of a file that reports many, and prints them with --times", async () => {
+    const reporting =
+      'import { test } from "node:test";\ntest("measures", (t) => { for (const n of [1, 2, 3, 4]) t.diagnostic("case " + n); });\n';
+    const { report } = await run({ "a.test.ts": reporting });
+    assert.match(report, /^reported \S*a\.test\.ts: 4 messages \(--times prints them\)$/m);
+    const { report: timed } = await run({ "a.test.ts": reporting }, { flags: ["--times=1"] });
+    assert.equal(timed.match(/^reported \S*a\.test\.ts: case \d$/gm)?.length, 4);
   });
 
   test("refuses a folder without tests, and flags that it does not have", async () => {

@@ -127,6 +127,7 @@ test("on a terminal of 80 columns, everything fits and the token is shown", {
   const served = run.text.slice(run.text.indexOf("Toolcrib "), run.text.indexOf("code="));
   const secret = readFileSync(home.join(".toolcrib/tokens/default"), "utf8").trim();
   assert.ok(served.includes(`Authorization: Bearer ${secret}`));
+  // A slow start is shown in lines that are replaced.
   for (const line of served.split(/\r*\n|\r\u001b\[[JK]/)) assert.ok(line.length <= 80, line);
 });
 

@@ -166,6 +166,8 @@ interface RecordBase {
   readonly hints?: { readonly [field: string]: string | ((entry: MapEntry) => string) };
   /** Whether unlisted fields are accepted without a check. @default false */
   readonly isOpen?: boolean;
+  /** Reports the unlisted fields of a map that has some, which are then accepted without a check. */
+  readonly reportUnlisted?: (entries: readonly MapEntry[], place: Place) => void;
   /** Returns the finding for an unlisted field; `undefined` to report it as unknown. */
   readonly misplaced?: (
     entry: MapEntry,
@@ -206,10 +208,12 @@ function checkFields(
   options: RecordBase,
 ): [string, unknown][] {
   const found: [string, unknown][] = [];
+  const unlisted: MapEntry[] = [];
   for (const entry of node.entries) {
     const field = fields.get(entry.key);
     if (field === undefined) {
-      if (options.isOpen !== true) reportUnknown(entry, node, place, options);
+      if (isOpen(options)) unlisted.push(entry);
+      else reportUnknown(entry, node, place, options);
     } else if (!isMissing(field, entry)) {
       const at = knownFieldPlace(place, entry.key, entry.keySpan);
       const value = shapeOf(field).check(entry.value, at);
@@ -221,7 +225,12 @@ function checkFields(
     const entry = entryOf(node, name);
     if (isMissing(field, entry)) reportMissing(node, place, name, field, entry);
   }
+  if (unlisted.length > 0) options.reportUnlisted?.(unlisted, place);
   return found;
+}
+
+function isOpen(options: RecordBase): boolean {
+  return options.isOpen === true || options.reportUnlisted !== undefined;
 }
 
 /** Whether a required field is missing or has no value, so that one message covers both. */
@@ -311,7 +320,7 @@ function recordSchema(options: RecordBase, definitions: Definitions | undefined)
     description: options.description,
     properties,
     ...(required.length > 0 ? { required } : {}),
-    ...(options.isOpen === true ? {} : { additionalProperties: false }),
+    ...(isOpen(options) ? {} : { additionalProperties: false }),
   };
 }
 

@@ -172,7 +172,8 @@ test("fetch() asks DNS once for connections that are opened at the same time, an
       lookups += 1;
       return answer.promise;
     },
-    settings: { internalRanges: ["127.0.0.1/32"], connectTimeoutMs: 500 },
+    // Long enough for ten connections on a busy machine.
+    settings: { internalRanges: ["127.0.0.1/32"], connectTimeoutMs: 4000 },
     respond: (_, response) => response.setHeader("connection", "close").end("ok"),
   });
   const { port } = fixture.server;

@@ -2,13 +2,12 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { readToken } from "@toolcrib/auth";
 import type { JsonObject } from "@toolcrib/json";
 import { localIdentity } from "@toolcrib/tool";
-import { dataOf, echoStdio, startTestGateway, type TestGateway, textOf } from "./gateway-harness.ts";
+import { dataOf, echoStdio, startTestGateway, textOf } from "./gateway-harness.ts";
+import { capabilities, type ModernAnswer, postModern } from "./post-modern.ts";
 
 const operator = localIdentity("cli", "cli");
-const capabilities = { elicitation: { form: {}, url: {} }, roots: {}, sampling: {} };
 const servers: readonly (readonly [era: string, flags: readonly string[]])[] = [
   ["legacy", []],
   ["modern", ["--protocol", "2026-07-28", "--only"]],
@@ -19,42 +18,8 @@ second = echo.ask_elicitation(message="Second?")
 return [first, second]
 `;
 
-/** One modern request of `as`. */
-async function post(test: TestGateway, as: string, params: JsonObject): Promise<Answer> {
-  const response = await fetch(await test.endpoint(), {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${readToken(test.home, as)}`,
-      accept: "application/json, text/event-stream",
-      "content-type": "application/json",
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": "tools/call",
-      "mcp-name": String(params["name"]),
-    },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: {
-        ...params,
-        _meta: {
-          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-          "io.modelcontextprotocol/clientCapabilities": capabilities,
-        },
-      },
-    }),
-  });
-  const { result = {}, error = {} } = (await response.json()) as Partial<Answer>;
-  return { result, error };
-}
-
-interface Answer {
-  readonly result: JsonObject;
-  readonly error: JsonObject;
-}
-
 /** The next round of a call: the same name for each question. */
-function roundOf(call: JsonObject, { result, error }: Answer, name: string | undefined): JsonObject {
+function roundOf(call: JsonObject, { result, error }: ModernAnswer, name: string | undefined): JsonObject {
   assert.equal(result["resultType"], "input_required", JSON.stringify([result, error]));
   const keys = Object.keys(result["inputRequests"] as JsonObject);
   const answer = { action: "accept", content: { name: name ?? "" } };
@@ -68,13 +33,13 @@ for (const [era, flags] of servers) {
       const server = { ...echoStdio("echo", ...flags), interactive: true };
       await using gateway = await startTestGateway({ tool_servers: [server] }, { clients: ["ada"] });
       const call = { name: "eval_starlark", arguments: { code } };
-      const first = await post(gateway, "ada", call);
-      const second = await post(gateway, "ada", roundOf(call, first, "Ada"));
+      const first = await postModern(gateway, "ada", call);
+      const second = await postModern(gateway, "ada", roundOf(call, first, "Ada"));
       assert.match(JSON.stringify(second.result["inputRequests"]), /Second\?/);
-      const third = await post(gateway, "ada", roundOf(call, second, "Bea"));
+      const third = await postModern(gateway, "ada", roundOf(call, second, "Bea"));
       assert.match(textOf(third.result), /Ada.*Bea/s);
       // A state that was used continues nothing.
-      const again = await post(gateway, "ada", roundOf(call, second, "Cid"));
+      const again = await postModern(gateway, "ada", roundOf(call, second, "Cid"));
       assert.match(JSON.stringify(again.error), /cannot be answered/);
 
       const modern = await gateway.connectModern({ as: "ada", capabilities });
@@ -105,16 +70,17 @@ test("a pause ends calls that wait for answers, also of composites, and nothing 
   const { pauses } = gateway.gateway;
   const plain = { name: "echo__ask_elicitation", arguments: {} };
   const composite = { name: "eval_starlark", arguments: { code } };
-  const parked = await Promise.all([plain, composite].map((call) => post(gateway, "ada", call)));
+  const parked = await Promise.all([plain, composite].map((call) => postModern(gateway, "ada", call)));
   const other = await pauses.pause({ kind: "client", name: "nobody" }, operator);
   assert.equal(other.cancelledCalls, 0);
   const { cancelledCalls } = await pauses.pause({ kind: "client", name: "ada" }, operator);
   assert.ok(cancelledCalls >= 2, `${cancelledCalls} calls were cancelled`);
-  const rounds = [plain, composite].map((call, at) => roundOf(call, parked[at] as Answer, "Ada"));
-  for (const round of rounds) assert.match(JSON.stringify(await post(gateway, "ada", round)), /is paused/);
+  const rounds = [plain, composite].map((call, at) => roundOf(call, parked[at] as ModernAnswer, "Ada"));
+  for (const round of rounds)
+    assert.match(JSON.stringify(await postModern(gateway, "ada", round)), /is paused/);
   await pauses.resume({ kind: "client", name: "ada" }, operator);
   for (const round of rounds)
-    assert.match(JSON.stringify(await post(gateway, "ada", round)), /cannot be answered/);
+    assert.match(JSON.stringify(await postModern(gateway, "ada", round)), /cannot be answered/);
 });
 
 test("empty answers prolong no call, and end it after a number of rounds", async () => {
@@ -125,19 +91,19 @@ test("empty answers prolong no call, and end it after a number of rounds", async
   );
   const call = { name: "echo__ask_elicitation", arguments: {} };
   const startedAt = Date.now();
-  let answer = await post(gateway, "ada", call);
+  let answer = await postModern(gateway, "ada", call);
   let rounds = 0;
   while (answer.result["resultType"] === "input_required") {
     rounds += 1;
     await new Promise((resolve) => setTimeout(resolve, 300));
-    answer = await post(gateway, "ada", roundOf(call, answer, undefined));
+    answer = await postModern(gateway, "ada", roundOf(call, answer, undefined));
     assert.ok(Date.now() - startedAt < 60_000, "the call is prolonged");
   }
   assert.match(JSON.stringify(answer), /did not answer|cannot be answered/);
 
-  let endless = await post(gateway, "ada", call);
+  let endless = await postModern(gateway, "ada", call);
   for (let at = 0; at < 110 && endless.result["resultType"] === "input_required"; at += 1)
-    endless = await post(gateway, "ada", roundOf(call, endless, undefined));
+    endless = await postModern(gateway, "ada", roundOf(call, endless, undefined));
   // On a slow machine its time ends before its rounds do.
   assert.match(JSON.stringify(endless), /in more than 100 rounds|did not answer|cannot be answered/);
   assert.ok(rounds > 0);

@@ -7,7 +7,6 @@ import {
   ElicitRequestSchema,
   ListRootsRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { readToken } from "@toolcrib/auth";
 import type { JsonObject } from "@toolcrib/json";
 import { localIdentity } from "@toolcrib/tool";
 import {
@@ -16,53 +15,22 @@ import {
   onHttp,
   startScriptedServer,
   startTestGateway,
-  type TestGateway,
   textOf,
   toolNamed,
 } from "./gateway-harness.ts";
+import { capabilities, postModern } from "./post-modern.ts";
 
 const modernFlags = ["--protocol", "2026-07-28", "--only"];
 const servers: readonly (readonly [era: string, flags: readonly string[]])[] = [
   ["legacy", []],
   ["modern", modernFlags],
 ];
-const capabilities = { elicitation: { form: {}, url: {} }, roots: {}, sampling: {} };
 const answers = {
   sampling: { role: "assistant", content: { type: "text", text: "Ada" }, model: "m" },
   elicitation: { action: "accept", content: { name: "Ada" } },
   roots: { roots: [{ uri: "file:///ada" }] },
 } as const;
 const tools = ["ask_sampling", "ask_elicitation", "ask_roots"] as const;
-
-/** One modern request of `as`, with the status of its response. */
-async function post(test: TestGateway, as: string, params: JsonObject) {
-  const url = await test.endpoint();
-  const response = await fetch(url, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${readToken(test.home, as)}`,
-      accept: "application/json, text/event-stream",
-      "content-type": "application/json",
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": "tools/call",
-      "mcp-name": String(params["name"]),
-    },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: {
-        ...params,
-        _meta: {
-          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-          "io.modelcontextprotocol/clientCapabilities": capabilities,
-        },
-      },
-    }),
-  });
-  const { result = {}, error = {} } = (await response.json()) as { result?: JsonObject; error?: JsonObject };
-  return { status: response.status, result, error };
-}
 
 /** The answer to each question of a result. */
 function answersTo(result: JsonObject): JsonObject {
@@ -96,7 +64,7 @@ for (const [era, flags] of servers) {
     test("gets no answer to the question of another client, of other arguments, or with a changed state", async () => {
       await using gateway = await startTestGateway({ tool_servers: [server] }, { clients: ["ada", "bob"] });
       const call = { name: "echo__ask_elicitation", arguments: { message: "Who?" } };
-      const asked = await post(gateway, "ada", call);
+      const asked = await postModern(gateway, "ada", call);
       assert.equal(asked.result["resultType"], "input_required");
       const requestState = String(asked.result["requestState"]);
       const inputResponses = answersTo(asked.result);
@@ -109,10 +77,10 @@ for (const [era, flags] of servers) {
         ["ada", { ...round, requestState: forged }],
         ["ada", { ...round, inputResponses: { q1: 1 } }],
       ] as const) {
-        const { error } = await post(gateway, as, attempt);
+        const { error } = await postModern(gateway, as, attempt);
         assert.equal(error["code"], -32602, JSON.stringify(attempt));
       }
-      const done = await post(gateway, "ada", round);
+      const done = await postModern(gateway, "ada", round);
       assert.equal(done.result["resultType"], "complete");
       assert.match(textOf(done.result), /Ada/);
       await gateway.stop();
@@ -137,20 +105,20 @@ test("a call that waits for answers ends after its time, and takes a place of it
     { clients: ["ada"], upstreamLimits: { answerTimeoutMs: 1500, maxParkedCalls: 2 } },
   );
   const call = { name: "echo__ask_elicitation", arguments: {} };
-  const parked = await post(gateway, "ada", call);
+  const parked = await postModern(gateway, "ada", call);
   assert.equal(parked.result["resultType"], "input_required");
   // Half of what is free is its share.
-  const crowded = await post(gateway, "ada", call);
+  const crowded = await postModern(gateway, "ada", call);
   assert.match(JSON.stringify(crowded), /calls that may wait for answers/);
   await new Promise((resolve) => setTimeout(resolve, 2000));
   const { requestState } = parked.result;
-  const late = await post(gateway, "ada", {
+  const late = await postModern(gateway, "ada", {
     ...call,
     inputResponses: answersTo(parked.result),
     requestState: requestState as string,
   });
   assert.match(JSON.stringify(late.error), /cannot be answered/);
-  const again = await post(gateway, "ada", call);
+  const again = await postModern(gateway, "ada", call);
   assert.equal(again.result["resultType"], "input_required");
 });
 
@@ -174,15 +142,15 @@ test("an approval covers the rounds of its call, and no repetition of one", asyn
     { clients: ["ada"] },
   );
   const call = { name: "s__write", arguments: {} };
-  const first = await post(gateway, "ada", call);
+  const first = await postModern(gateway, "ada", call);
   const id = /call:[0-9a-f]{16}/.exec(textOf(first.result))?.[0] ?? assert.fail(JSON.stringify(first));
   assert.ok(await gateway.gateway.approvals.decideCall(id, "approved", localIdentity("cli", "cli")));
-  const asked = await post(gateway, "ada", call);
+  const asked = await postModern(gateway, "ada", call);
   assert.equal(asked.result["resultType"], "input_required", JSON.stringify(asked));
   const { requestState = "" } = asked.result;
   const round = { ...call, inputResponses: answersTo(asked.result), requestState };
-  assert.equal(textOf((await post(gateway, "ada", round)).result), "done");
-  const repeated = await post(gateway, "ada", round);
+  assert.equal(textOf((await postModern(gateway, "ada", round)).result), "done");
+  const repeated = await postModern(gateway, "ada", round);
   assert.match(textOf(repeated.result), /approv/);
   assert.equal(doneCount, 1);
 });

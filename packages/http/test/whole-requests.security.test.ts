@@ -21,7 +21,8 @@ import {
   startTestServer,
 } from "./http-harness.ts";
 
-const limits = { headersTimeoutMs: 400, requestTimeoutMs: 400, lateCheckMs: 50, flushGraceMs: 100 };
+/** Long enough for hundreds of requests that arrive at the same time on a busy machine. */
+const limits = { headersTimeoutMs: 2000, requestTimeoutMs: 2000, lateCheckMs: 50, flushGraceMs: 100 };
 const lastRequest = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 const firstRequest = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
@@ -273,9 +274,10 @@ test("so does a request that was changed at random", async () => {
     for (const { at, removed, added } of edits) text = text.slice(0, at) + added + text.slice(at + removed);
     return Buffer.from(text, "latin1").toString("latin1");
   });
-  for (let batch = 0; batch < 8; batch += 1) {
+  // Each batch waits for requests that are never complete.
+  for (let batch = 0; batch < 2; batch += 1) {
     await Promise.all(
-      fc.sample(changed, 40).map((bytes) => compare(server.port, bytes, JSON.stringify(bytes))),
+      fc.sample(changed, 160).map((bytes) => compare(server.port, bytes, JSON.stringify(bytes))),
     );
   }
 });

@@ -244,7 +244,7 @@ test("the server serves the files of the registry, and no other file of the fold
   writeFileSync(directory.join("secret"), "secret");
   writeFileSync(directory.join("registry/registry-key.pem"), "secret");
   symlinkSync(directory.join("secret"), directory.join("registry/packages/demo.link-1.0.0.mcpkg"));
-  await using server = await serveRegistry(folder, { port: 0, requestTimeoutMs: 300 });
+  await using server = await serveRegistry(folder, { port: 0, requestTimeoutMs: 3000 });
   const status = async (path: string, init: RequestInit = {}) =>
     (await fetch(new URL(path, server.url), init)).status;
   for (const [path, expected] of [

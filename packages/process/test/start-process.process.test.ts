@@ -54,7 +54,8 @@ test("descriptors of a request are 3 and the following ones in the child, and th
 });
 
 test("runCommand() kills a command that ignores SIGTERM", async () => {
-  const result = await runScript('trap "" TERM; while :; do sleep 1; done', { ...limits, timeoutMs: 200 });
+  // Long enough for the shell to start and to set the trap on a busy machine.
+  const result = await runScript('trap "" TERM; while :; do sleep 1; done', { ...limits, timeoutMs: 3000 });
   assert.equal(result.code, "SIGKILL");
 });
 

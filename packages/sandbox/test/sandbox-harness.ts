@@ -80,3 +80,8 @@ export async function run(request: ContainedRequest["request"]): Promise<Ended> 
   const { code, stdout, stderr } = await runCommand(request, { timeoutMs: 30_000, outputMaxBytes: 1 << 20 });
   return { code, stdout: stdout.toString("utf8"), stderr };
 }
+
+/** Quotes a path for a shell: the folder of temporary files can have any name. */
+export function quoted(path: string): string {
+  return `'${path.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { test } from "node:test";
 import { isCodedError } from "@toolcrib/diagnostics";
@@ -35,6 +35,8 @@ test("createSecretSource() reads files that other users cannot read", async () =
   const source = createSecretSource({ kind: "file", readFile: readFileWithMode });
   const check = async (content: string | Uint8Array, mode: number, expected: string) => {
     const path = directory.join("file");
+    // One that only root could write remains of the case before.
+    rmSync(path, { force: true });
     writeFileSync(path, content);
     chmodSync(path, mode);
     assert.equal(await outcome(source, path), expected);

@@ -7,7 +7,6 @@ import { nearestName } from "@toolcrib/diagnostics";
 import {
   anyJson,
   choice,
-  type DocumentNode,
   dictionary,
   fieldOf,
   fieldPlace,
@@ -320,24 +319,21 @@ function tolerant<const F extends Parameters<typeof record>[0]["fields"]>(option
   const known = Object.keys(options.fields);
   return record<F>({
     ...options,
-    isOpen: true,
-    inspect: (_value, node, place) => warnUnknown(node, place, known),
+    reportUnlisted(entries, place) {
+      for (const { key: name, keySpan } of entries)
+        warnUnknown(fieldPlace(place, name, keySpan), name, known);
+    },
   });
 }
 
-function warnUnknown(node: DocumentNode, place: Place, known: readonly string[]): void {
-  if (node.kind !== "map") return;
-  for (const { key: name, keySpan } of node.entries) {
-    if (known.includes(name)) continue;
-    const at = fieldPlace(place, name, keySpan);
-    const near = nearestName(name, known);
-    at.reporter.report({
-      severity: "warning",
-      code: "MCPKG_UNKNOWN_FIELD",
-      message: `Unknown member ${at.reporter.quote(name)}: it has no effect`,
-      hint: near === undefined ? `known: ${known.join(", ")}` : `did you mean ${near}?`,
-      span: keySpan,
-      path: at.path,
-    });
-  }
+function warnUnknown({ reporter, keySpan, path }: Place, name: string, known: readonly string[]): void {
+  const near = nearestName(name, known);
+  reporter.report({
+    severity: "warning",
+    code: "MCPKG_UNKNOWN_FIELD",
+    message: `Unknown member ${reporter.quote(name)}: it has no effect`,
+    hint: near === undefined ? `known: ${known.join(", ")}` : `did you mean ${near}?`,
+    span: keySpan,
+    path,
+  });
 }

@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { localhostHostValidation, localhostOriginValidation } from "@modelcontextprotocol/node";
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { isInitializeRequest } from "@modelcontextprotocol/sdk/types.js";
@@ -12,7 +13,7 @@ export interface ServedV1 extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts to serve. @param create makes the server of a session @param port @default a free one */
+/** Starts to serve requests of this machine. @param create makes the server of a session @param port @default a free one */
 export async function serveV1(create: () => Pick<Server, "connect">, port = 0): Promise<ServedV1> {
   const transports = new Map<string, StreamableHTTPServerTransport>();
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
@@ -32,8 +33,12 @@ export async function serveV1(create: () => Pick<Server, "connect">, port = 0): 
       await transport.handleRequest(request, response, body);
     } else sendJsonRpcError(response, 400, -32000, "Bad Request: Session ID required");
   };
+  const isLocalHost = localhostHostValidation();
+  const isLocalOrigin = localhostOriginValidation();
   const server = createServer((request, response) => {
-    answer(request, response).catch(() => {
+    if (!isLocalHost(request, response) || !isLocalOrigin(request, response)) return;
+    answer(request, response).catch((error: unknown) => {
+      console.error(error);
       if (!response.headersSent) sendJsonRpcError(response, 500, -32603, "Internal error");
     });
   });
