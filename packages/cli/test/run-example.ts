@@ -342,6 +342,7 @@ function withoutRandomness(text: string, known: string): string {
     .replace(/\bkey [0-9a-f]{12}\b/g, "key …")
     .replace(/"id":"[a-z0-9]+\.[a-z0-9]+\.(?=\d{3}-\d{16}")/g, '"id":"…')
     .replace(/"signature":"[^"]*"/g, '"signature":"…"')
+    .replace(/\/run\/[0-9a-f]{12}\.sock\b/g, "/run/….sock")
     .replace(/\/registries\/[0-9a-f]{32}\b/g, "/registries/…")
     .replace(/"(?:[0-9a-f]{64}|[0-9a-f]{16})"/g, '"…"')
     .replace(/("(?:durationMs|position|executionTime|resultBytes)":\s?)[\d.]+/g, "$1N")

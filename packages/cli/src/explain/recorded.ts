@@ -125,7 +125,7 @@ export const recorded: { readonly [code: string]: string } = {
   CLI_FILE_UNUSABLE:
     "error CLI_FILE_UNUSABLE: Cannot read absent.star: the file does not exist",
   CLI_GATEWAY_UNUSABLE:
-    "error CLI_GATEWAY_UNUSABLE: The gateway at http://127.0.0.1:7420 cannot be used: its control socket \"/home/ada/.toolcrib/run/306174535776.sock\" is missing\nhint: restart the gateway with this version of toolcrib, or use the configuration without it: --config FILE",
+    "error CLI_GATEWAY_UNUSABLE: The gateway at http://127.0.0.1:7420 cannot be used: its control socket \"/home/ada/.toolcrib/run/….sock\" is missing\nhint: restart the gateway with this version of toolcrib, or use the configuration without it: --config FILE",
   CLI_HOME_IN_USE:
     "error CLI_HOME_IN_USE: Another gateway uses the home \"/home/ada/.toolcrib\", and serve.shared_home is false: http://127.0.0.1:7420 (process PID)\nhint: use that gateway, stop it, or use another home with --home",
   CLI_IMPORT_FAILED:
