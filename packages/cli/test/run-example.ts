@@ -340,7 +340,7 @@ function withoutRandomness(text: string, known: string): string {
     .replace(/\bcall:[0-9a-f]{16}\b/g, (id) => (known.includes(id) ? id : shownIds.call))
     .replace(/\bsha256:[0-9a-f]{64}\b/g, (digest) => (known.includes(digest) ? digest : "sha256:…"))
     .replace(/\bkey [0-9a-f]{12}\b/g, "key …")
-    .replace(/"id":"[a-z0-9]+\.[a-z0-9]+\.(?=\d{3}-\d{16}")/g, '"id":"…')
+    .replace(/"id":"[a-z0-9]+\.[a-z0-9]+\.(\d{3})-\d{16}"/g, '"id":"…$1-…"')
     .replace(/"signature":"[^"]*"/g, '"signature":"…"')
     .replace(/\/run\/[0-9a-f]{12}\.sock\b/g, "/run/….sock")
     .replace(/\/registries\/[0-9a-f]{32}\b/g, "/registries/…")
