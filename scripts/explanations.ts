@@ -1,13 +1,16 @@
 /**
  * Checks the explanations of `toolcrib explain`: each code of a `codes.ts` has one in the area of its
- * package, each explanation has a code, and the message of an example that no test runs is one of the
- * sources: a template or text that the message contains, with anything in the place of its values.
+ * package, and each explanation has a code. The message of an example that does not run is one of the
+ * sources: a template or text that the message contains, with anything in the place of its values. And
+ * the test that its `tested` names provokes the error: the test has its code or a part of its message in
+ * a text or pattern of its own, outside of comments.
  */
 
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import {
   isNoSubstitutionTemplateLiteral,
   isPropertyAssignment,
+  isRegularExpressionLiteral,
   isStringLiteral,
   isTemplateExpression,
   type Node,
@@ -22,6 +25,38 @@ const otherAreas: ReadonlySet<string> = new Set(["protocol", "events"]);
 /** Least letters of a text that make it recognizable within a message, and as the whole of it. */
 const partMinLength = 8;
 const wholeMinLength = 5;
+/** Least letters of several words in a test that are recognizable within a message. */
+const phraseMinLength = 14;
+
+/** Codes that nothing provokes in a test or example: this list only becomes shorter. */
+const untested: ReadonlySet<string> = new Set([
+  "CLI_INTERNAL",
+  "AUDIT_INDEX_FAILED",
+  "AUDIT_RETENTION_FAILED",
+  "BACKEND_NOT_FOUND",
+  "CALL_FAILED",
+  "EGRESS_LISTEN_FAILED",
+  "EMBEDDINGS_TOO_MANY",
+  "EMBEDDINGS_UNWRITABLE",
+  "HTTP_SCOPE_MISSING",
+  "IMAGE_PART_INVALID",
+  "INSTALL_BUSY",
+  "LEARNING_UNWRITABLE",
+  "PACKAGE_BUSY",
+  "PACKAGE_FETCHING",
+  "PACKAGE_TOO_LARGE",
+  "PACKAGE_UNLOCKED",
+  "PACKAGE_UNUSABLE",
+  "SANDBOX_UNAVAILABLE",
+  "SEARCH_INDEX_FULL",
+  "SERVER_IMPORT_LEFT_OUT",
+  "TASK_LEFT",
+  "UPSTREAM_CAPABILITY_MISSING",
+  "UPSTREAM_QUEUE_FULL",
+  "UPSTREAM_WATCH_REFUSED",
+  "package.fetched",
+  "package.fetching",
+]);
 
 /** One explanation as its file has it. */
 interface Entry {
@@ -29,8 +64,16 @@ interface Entry {
   readonly area: string;
   readonly source: WorkspaceFile;
   readonly name: Node;
-  /** The message of an example that no test runs. */
-  readonly prints?: { readonly text: string; readonly node: Node };
+  /** The message of an example that does not run, and the path of the test that provokes it. */
+  readonly prints?: Text | undefined;
+  readonly tested?: Text | undefined;
+  /** The reason why it does not run. */
+  readonly unrun?: string | undefined;
+}
+
+interface Text {
+  readonly text: string;
+  readonly node: Node;
 }
 
 /** Returns every disagreement between explanations, codes and messages. */
@@ -43,6 +86,8 @@ export function checkExplanations(workspace: Workspace): Diagnostic[] {
     ...codes.flatMap((code) => checkExplained(code, entryOf.get(code.code))),
     ...entries.flatMap((entry) => checkKnown(entry, known)),
     ...checkWordings(workspace, entries),
+    ...checkTested(workspace, entries),
+    ...checkUntested(entries),
   ];
 }
 
@@ -74,15 +119,16 @@ function readEntries({ packages }: Workspace): Entry[] {
     const area = source.name.slice(areaFolder.length, -".ts".length);
     visitNodes(source.syntax, (node) => {
       if (!isPropertyAssignment(node) || depthOf(node) !== 1) return;
-      let prints: Entry["prints"];
+      const texts = new Map<string, Text>();
       visitNodes(node, (inner) => {
-        if (!isPropertyAssignment(inner) || inner.name.getText() !== "prints") return;
+        if (!isPropertyAssignment(inner)) return;
         const value = inner.initializer;
         if (isStringLiteral(value) || isNoSubstitutionTemplateLiteral(value))
-          prints = { text: value.text, node: value };
+          texts.set(inner.name.getText(), { text: value.text, node: value });
       });
       const code = isStringLiteral(node.name) ? node.name.text : node.name.getText();
-      entries.push({ code, area, source, name: node.name, prints });
+      const [prints, tested] = [texts.get("prints"), texts.get("tested")];
+      entries.push({ code, area, source, name: node.name, prints, tested, unrun: texts.get("unrun")?.text });
     });
   }
   return entries;
@@ -110,6 +156,83 @@ function checkWordings(workspace: Workspace, entries: readonly Entry[]): Diagnos
     const span = spanOf(prints.node);
     return [{ severity: "error" as const, code: "EXPLANATION_WORDING", message, hint, source, span }];
   });
+}
+
+/** Returns a finding for each example that does not run, and whose code no test provokes. */
+function checkTested(workspace: Workspace, entries: readonly Entry[]): Diagnostic[] {
+  const tests = new Map(workspace.packages.flatMap(({ test }) => test.map((file) => [file.name, file])));
+  return entries.flatMap(({ code, source, name, prints, tested, unrun }) => {
+    if (prints === undefined || (unrun === "untested" && tested === undefined)) return [];
+    const file = tested === undefined ? undefined : tests.get(tested.text);
+    const isTest = file !== undefined && /(?:\.test|-contract)\.ts$/.test(file.name);
+    if (isTest && expects(file, code, prints.text)) return [];
+    const message = isTest
+      ? `The test of "${code}" has neither the code nor a part of its message: ${file.name}`
+      : `The example of "${code}" does not run, and names no test that provokes the code`;
+    const hint = `tested: "packages/…/test/….test.ts", a file that expects "${code}" or the message of prints`;
+    const span = spanOf(tested?.node ?? name);
+    return [{ severity: "error" as const, code: "EXPLANATION_UNTESTED", message, hint, source, span }];
+  });
+}
+
+/** Returns a finding where more examples than the list has are neither run nor provoked by a test, or fewer. */
+function checkUntested(entries: readonly Entry[]): Diagnostic[] {
+  return entries.flatMap(({ code, source, name, unrun }) => {
+    if ((unrun === "untested") === untested.has(code)) return [];
+    const message =
+      unrun === "untested"
+        ? `The example of "${code}" is "untested", and not in the list of those that may be`
+        : `"${code}" is in the list of untested examples, and its example has another reason, or runs`;
+    const hint =
+      unrun === "untested"
+        ? "write an example that runs, or name the test that provokes the code"
+        : "remove it from untested in scripts/explanations.ts";
+    const span = spanOf(name);
+    return [{ severity: "error" as const, code: "EXPLANATION_UNTESTED", message, hint, source, span }];
+  });
+}
+
+/** Whether a text or pattern of a test is the code, or recognizable as a part of its message. */
+function expects(file: WorkspaceFile, code: string, prints: string): boolean {
+  const [line = "", ...hints] = prints.split("\n");
+  const messages = prints.startsWith("{") ? [] : [line, ...hints];
+  let isFound = false;
+  visitNodes(file.syntax, (node) => {
+    const texts =
+      isStringLiteral(node) || isNoSubstitutionTemplateLiteral(node)
+        ? [node.text]
+        : isTemplateExpression(node)
+          ? [node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)]
+          : [];
+    for (const text of texts) {
+      isFound ||= new RegExp(`(?<![\\w.])${code.replaceAll(".", "\\.")}(?![\\w.])`).test(text);
+      isFound ||= isPhrase(text) && messages.some((message) => message.includes(text));
+    }
+    if (isRegularExpressionLiteral(node)) {
+      const text = node.getText();
+      isFound ||= new RegExp(`(?<!\\w)${code}(?!\\w)`).test(text);
+      // Of a pattern with alternatives, one alternative is enough.
+      const body = text.slice(1, text.lastIndexOf("/"));
+      isFound ||= body
+        .split("|")
+        .some((part) => isPhrase(part) && messages.some((message) => matchesPart(part, message)));
+    }
+  });
+  return isFound;
+}
+
+/** Whether a text has several words, so that it is in few messages. */
+function isPhrase(text: string): boolean {
+  return text.includes(" ") && text.replace(/[^A-Za-z]/g, "").length >= phraseMinLength;
+}
+
+function matchesPart(pattern: string, message: string): boolean {
+  try {
+    return new RegExp(pattern).test(message);
+  } catch {
+    // A part of a group is no pattern.
+    return false;
+  }
 }
 
 /** Returns a pattern for each text of a file that can be recognized. */

@@ -70,7 +70,7 @@ function exampleLines({ files = {}, lines: ran, did, output, notRun }: Explained
   if (did === undefined && Object.keys(files).length === 0) lines[0] = "**Example.**";
   for (const [path, text] of Object.entries(files)) lines.push("", `\`${path}\``, "", ...block(text));
   lines.push("", ...block([...ran, output].join("\n")));
-  if (notRun !== undefined) lines.push("", `No test runs it: it ${notRun}.`);
+  if (notRun !== undefined) lines.push("", `It is not run: it ${notRun}.`);
   return lines;
 }
 

@@ -4,16 +4,28 @@
  */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { answerAuthorization, isAuthorized } from "./example-authorization.ts";
+import { ExampleTasks } from "./example-tasks.ts";
 
 interface Message {
   readonly id?: number | string;
   readonly method?: string;
-  readonly params?: { readonly name?: string; readonly protocolVersion?: string; readonly cursor?: string };
+  readonly params?: {
+    readonly name?: string;
+    readonly protocolVersion?: string;
+    readonly cursor?: string;
+    readonly taskId?: string;
+    readonly task?: object;
+  };
+  readonly result?: object;
+  readonly error?: object;
 }
 
 /** A running server. */
 export interface ExampleServer extends AsyncDisposable {
   readonly port: number;
+  /** Number of calls so far that it does not answer. */
+  readonly heldCount: number;
 }
 
 const text = (words: string) => ({ content: [{ type: "text", text: words }] });
@@ -51,6 +63,17 @@ const toolsOf: { readonly [server: string]: readonly object[] } = {
   malformed: [search, { name: "broken", inputSchema: [] }],
   similar: [tool("read_file"), tool("read-file")],
   changed: [{ ...search, description: "Finds notes by words" }, ...ordinary.slice(1)],
+  jobs: [search, { ...tool("job", { readOnlyHint: true }), execution: { taskSupport: "optional" } }],
+};
+
+/** What servers ask of their clients, by server: during a call, or before they list their tools. */
+const asks: { readonly [server: string]: { readonly method: string; readonly during: string } } = {
+  sampling: { method: "sampling/createMessage", during: "tools/call" },
+  early: { method: "sampling/createMessage", during: "tools/list" },
+};
+const sampling = {
+  messages: [{ role: "user", content: { type: "text", text: "Sum it up" } }],
+  maxTokens: 100,
 };
 
 /** The results of calls, by tool; every other one finds milk. */
@@ -64,22 +87,36 @@ const resultOf: { readonly [tool: string]: () => object } = {
 /** The results of calls of a server that differ from those. */
 const callsOf: { readonly [server: string]: () => object } = {
   text: () => ({ content: "milk" }),
-  large: () => text("x".repeat(65 << 20)),
+  large: () => text("x".repeat(33 << 20)),
   deep: () => ({ ...text("milk"), _meta: { tree: JSON.parse(`${"[".repeat(2000)}${"]".repeat(2000)}`) } }),
   long: () => text("x".repeat(100 << 10)),
   failing: () => ({ ...text("issue 4711 does not exist"), isError: true }),
 };
 
+/** What the server remembers between requests. */
+class State {
+  heldCount = 0;
+  readonly tasks = new ExampleTasks();
+  /** The ends of requests to clients that are open, by id. */
+  readonly asked = new Map<string, (answer: Message) => void>();
+  /** The last answer to a request to a client, by server. */
+  readonly answers = new Map<string, Message>();
+}
+
 /** Starts the server on a free port of the loopback address. */
 export async function startExampleServer(): Promise<ExampleServer> {
+  const state = new State();
   const server = createServer((request, response) => {
-    answer(request, response).catch(() => response.destroy());
+    answer(request, response, state).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("The server has no port");
   return {
     port: address.port,
+    get heldCount() {
+      return state.heldCount;
+    },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -87,30 +124,71 @@ export async function startExampleServer(): Promise<ExampleServer> {
   };
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const name = (request.url ?? "/").split("/")[1] ?? "";
+async function answer(request: IncomingMessage, response: ServerResponse, state: State): Promise<void> {
   let body = "";
   for await (const part of request) body += String(part);
+  const authorization = answerAuthorization(request, body);
+  if (authorization !== undefined) {
+    return send(response, authorization.status, "application/json", JSON.stringify(authorization.body));
+  }
+  const name = (request.url ?? "/").split("/")[1] ?? "";
   const status = /^status-(\d{3})$/.exec(name)?.[1];
   if (status !== undefined) return send(response, Number(status), "text/plain", "no");
   if (name === "json") return send(response, 200, "application/json", '{"answer": "milk"}');
   if (name === "page") return send(response, 200, "text/html", "<h1>Notes</h1>");
+  const refusal = isAuthorized(name, request);
+  if (refusal !== undefined) {
+    response.setHeader("www-authenticate", refusal);
+    return send(response, 401, "text/plain", "no");
+  }
   if (request.method !== "POST") return send(response, 405, "text/plain", "");
   const message = JSON.parse(body) as Message;
-  if (message.id === undefined) return send(response, 202, "text/plain", "");
+  if (message.method === undefined) state.asked.get(String(message.id))?.(message);
+  if (message.id === undefined || message.method === undefined) return send(response, 202, "text/plain", "");
   if (message.method === "tools/call") {
     if (name === "lost") return void response.destroy();
     // It answers later than any example waits; the client ends the connection.
-    if (message.params?.name === "export") return;
+    if (message.params?.name === "export") {
+      state.heldCount += 1;
+      return;
+    }
   }
+  // It knows the session no longer, as after a restart.
+  if (name === "restarted" && message.method === "tools/list") return send(response, 404, "text/plain", "no");
   // It answers nothing.
   if (name === "silent") return;
-  const made = resultFor(name, message);
-  const reply = made === undefined ? { error: { code: -32601, message: "Method not found" } } : made;
-  send(response, 200, "application/json", JSON.stringify({ jsonrpc: "2.0", id: message.id, ...reply }));
+  if (name === "restarted") response.setHeader("mcp-session-id", "one");
+  if (asks[name]?.during === message.method) return await askFirst(name, message, response, state);
+  const reply = replyTo(name, message, state);
+  if (reply !== undefined) send(response, 200, "application/json", reply);
 }
 
-function resultFor(server: string, { method, params = {} }: Message): object | undefined {
+/** Asks the client on the stream of the answer, which follows when the client has answered. */
+async function askFirst(
+  name: string,
+  message: Message,
+  response: ServerResponse,
+  state: State,
+): Promise<void> {
+  const id = `ask-${String(message.id)}`;
+  const answered = new Promise<Message>((resolve) => state.asked.set(id, resolve));
+  const write = (text: string) => response.write(`event: message\ndata: ${text}\n\n`);
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  write(JSON.stringify({ jsonrpc: "2.0", id, method: asks[name]?.method, params: sampling }));
+  state.answers.set(name, await answered);
+  write(replyTo(name, message, state) ?? "");
+  response.end();
+}
+
+/** Returns undefined where the server does not answer. */
+function replyTo(name: string, message: Message, state: State): string | undefined {
+  const made = state.tasks.resultFor(name, message) ?? resultFor(name, message, state);
+  if (made === "none") return undefined;
+  const reply = made ?? { error: { code: -32601, message: "Method not found" } };
+  return JSON.stringify({ jsonrpc: "2.0", id: message.id, ...reply });
+}
+
+function resultFor(server: string, { method, params = {} }: Message, state: State): object | undefined {
   switch (method) {
     case "initialize":
       return { result: initialized(server, params.protocolVersion) };
@@ -118,9 +196,14 @@ function resultFor(server: string, { method, params = {} }: Message): object | u
       return { result: {} };
     case "tools/list":
       return {
-        result: { tools: toolsOf[server] ?? ordinary, ...(server === "endless" && { nextCursor: "page-2" }) },
+        result: {
+          tools: toolsOf[server.replace(/^jobs-.*/, "jobs")] ?? ordinary,
+          ...(server === "endless" && { nextCursor: "page-2" }),
+        },
       };
-    case "tools/call":
+    case "tools/call": {
+      const answered = state.answers.get(server);
+      if (answered !== undefined) return { result: text(JSON.stringify(answered.error ?? answered.result)) };
       return {
         result: (
           (params.name === "search" ? callsOf[server] : undefined) ??
@@ -128,6 +211,7 @@ function resultFor(server: string, { method, params = {} }: Message): object | u
           (() => text("done"))
         )(),
       };
+    }
     case "prompts/list":
       return { result: { prompts: [{ name: "review", description: "Reviews a change" }] } };
     case "prompts/get":
@@ -146,7 +230,14 @@ function resultFor(server: string, { method, params = {} }: Message): object | u
 function initialized(server: string, asked: string | undefined): object {
   return {
     protocolVersion: server === "future" ? "2031-01-01" : (asked ?? "2025-06-18"),
-    capabilities: { tools: {}, prompts: {}, resources: {} },
+    capabilities: {
+      tools: {},
+      prompts: {},
+      resources: {},
+      ...(server.startsWith("jobs") && {
+        tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
+      }),
+    },
     serverInfo: { name: server, version: "1.0.0" },
   };
 }

@@ -17,7 +17,7 @@ const step = 8;
 const isUpdate = process.env["TOOLCRIB_UPDATE_GOLDEN"] === "1";
 
 /** Programs in lines of examples that not every machine has. */
-const programs = ["curl", "openssl", "python3"];
+const programs = ["curl", "openssl", "prlimit", "python3"];
 const missing = programs.filter((name) => !existsSync(`/usr/bin/${name}`));
 
 const all: readonly Produced[] = (await loadExplained()).filter(({ example }) => example.run !== undefined);

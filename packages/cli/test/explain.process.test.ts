@@ -35,14 +35,14 @@ test("explain prints cause, example and fix of a code in any case, and lists are
 
 test("explain --json has the same parts", async () => {
   await using directory = await makeTemporaryDirectory();
-  const { stdout } = await runToolcrib(["explain", "MCP_SESSION_EXPIRED", "--json"], {
+  const { stdout } = await runToolcrib(["explain", "STORE_WRITERS_EXHAUSTED", "--json"], {
     directory: directory.path,
   });
   const found = JSON.parse(stdout);
   assert.deepEqual(Object.keys(found), ["code", "area", "meaning", "cause", "example", "fix", "page"]);
-  assert.equal(found.page, "docs/reference/errors/mcp.md#mcp_session_expired");
-  assert.match(found.example.output, /^error MCP_SESSION_EXPIRED: /);
-  assert.equal(found.example.reason, "remote");
+  assert.equal(found.page, "docs/reference/errors/store.md#store_writers_exhausted");
+  assert.match(found.example.output, /^error STORE_WRITERS_EXHAUSTED: /);
+  assert.equal(found.example.reason, "load");
 });
 
 test("a failed command names explain on a terminal only", async () => {

@@ -1,24 +1,43 @@
 /**
  * Runs the examples of error codes as `toolcrib explain` shows them. A line of an example is a
  * command line of `toolcrib`, one of a shell, `toolcrib serve &`, the head and body of an HTTP
- * request, or a message that a client with a session sends. Examples with the same files and the
- * same lines before share a folder and a gateway. Servers are at port 9000 of the loopback address.
+ * request, or a message that a client with a session sends. ` &` after a request or a message sends it
+ * without waiting for its answer. Examples with the same files and the same lines before share a folder
+ * and a gateway. Servers are at port 9000 of the loopback address, and an API with TLS at port 9443,
+ * whose certificate is signed by the authority in `ca.pem`.
  */
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, symlinkSync } from "node:fs";
-import { connect } from "node:net";
+import { chmodSync, existsSync, readFileSync, symlinkSync } from "node:fs";
+import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import type { loadExplained } from "@toolcrib/cli";
-import { makeTemporaryDirectory, runProcess, type ServerProcess, writeFiles } from "@toolcrib/testing";
+import {
+  makeTemporaryDirectory,
+  runProcess,
+  type ServerProcess,
+  waitUntil,
+  writeFiles,
+} from "@toolcrib/testing";
+import { type ExampleApi, startExampleApi } from "./example-api.ts";
 import { type ExampleServer, startExampleServer } from "./example-server.ts";
-import { cleanEnvironment, modulesCommandLine, normalize, runToolcrib, startServe } from "./transcript.ts";
+import {
+  cleanEnvironment,
+  commandLine,
+  modulesCommandLine,
+  normalize,
+  runToolcrib,
+  startServe,
+} from "./transcript.ts";
 
 /** A code whose example runs. */
 export type Produced = Awaited<ReturnType<typeof loadExplained>>[number];
 
 const gatewayAddress = "127.0.0.1:7420";
 const serverAddress = "127.0.0.1:9000";
+const apiAddress = "127.0.0.1:9443";
+/** The ids of a call that waits and of a task in texts of examples: the last ones that an output had. */
+const shownIds = { call: "call:0123456789abcdef", task: "786512e2-9e0d-44bd-8f29-789f320fe840" } as const;
 const commandTimeoutMs = 60_000;
 
 /** Runs examples, those with the same setting one after the other in one folder. Returns the output of each by code. */
@@ -26,29 +45,48 @@ export async function runExamples(
   examples: readonly Produced[],
   report: (code: string, output: string) => void,
 ): Promise<void> {
-  await using server = await startExampleServer();
+  await using servers = await startServers();
   const groups = Map.groupBy(examples, ({ code, example }) =>
     example.before === undefined ? code : JSON.stringify([example.files, example.before]),
   );
   for (const [one, ...others] of groups.values()) {
     if (one === undefined) continue;
-    await using setting = await openSetting(one, server);
+    await using setting = await openSetting(one, servers);
     for (const { code, example } of [one, ...others]) report(code, await setting.run(example.run ?? ""));
   }
 }
 
 /** Runs an example after what its fix says, and returns the output. */
 export async function runRepaired(one: Produced): Promise<string> {
-  await using server = await startExampleServer();
-  await using setting = await openSetting(one, server);
+  await using servers = await startServers();
+  await using setting = await openSetting(one, servers);
   const { repaired, run = "" } = one.example;
   if (repaired?.files !== undefined) setting.write(repaired.files);
   for (const line of repaired?.before ?? []) await setting.run(line);
   return await setting.run(repaired?.run ?? run);
 }
 
-async function openSetting({ code, example }: Produced, server: ExampleServer): Promise<Setting> {
-  const setting = new Setting(await makeTemporaryDirectory(), server.port);
+/** The servers of all examples. */
+interface Servers extends AsyncDisposable {
+  readonly mcp: ExampleServer;
+  readonly api: ExampleApi;
+}
+
+async function startServers(): Promise<Servers> {
+  const mcp = await startExampleServer();
+  const api = await startExampleApi();
+  return {
+    mcp,
+    api,
+    async [Symbol.asyncDispose]() {
+      await mcp[Symbol.asyncDispose]();
+      await api[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function openSetting({ code, example }: Produced, servers: Servers): Promise<Setting> {
+  const setting = new Setting(await makeTemporaryDirectory(), servers);
   try {
     setting.write(example.files ?? {});
     for (const line of example.before ?? []) await setting.run(line);
@@ -62,14 +100,20 @@ async function openSetting({ code, example }: Produced, server: ExampleServer): 
 /** A folder with the files of an example, and the gateway that its lines started. */
 class Setting implements AsyncDisposable {
   readonly #directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
-  readonly #serverPort: number;
+  readonly #servers: Servers;
+  /** The requests whose answers nobody waits for. */
+  readonly #sent = new Set<Socket>();
   #gateway: ServerProcess | undefined;
   #session: string | undefined;
+  #callId: string = shownIds.call;
+  #taskId: string = shownIds.task;
   #texts = "";
 
-  constructor(directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>, serverPort: number) {
+  constructor(directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>, servers: Servers) {
     this.#directory = directory;
-    this.#serverPort = serverPort;
+    this.#servers = servers;
+    writeFiles(directory.path, { "ca.pem": servers.api.authority, ".bin/toolcrib": launcher });
+    chmodSync(directory.join(".bin/toolcrib"), 0o755);
   }
 
   /** Remembers the texts of an example: digests in them are the same in each run. */
@@ -85,12 +129,19 @@ class Setting implements AsyncDisposable {
   async run(line: string): Promise<string> {
     this.#texts += line;
     const output = await this.#perform(this.#placed(line));
+    this.#callId = output.match(/\bcall:[0-9a-f]{16}\b/g)?.at(-1) ?? this.#callId;
+    this.#taskId = /"taskId":"([\w-]+)"/.exec(output)?.[1] ?? this.#taskId;
     return this.#unplaced(output);
   }
 
   async #perform(line: string): Promise<string> {
-    if (/^(?:\{"|\[\{)/.test(line)) return await this.#ask(line);
-    if (/^[A-Z]+ \/\S* HTTP\/1\.1\n/.test(line)) return await this.#request(line);
+    if (/^(?:\{"|\[\{)/.test(line)) {
+      if (!line.endsWith(" &")) return await this.#ask(line);
+      return await this.#send(await this.#messageRequest(line.slice(0, -" &".length)));
+    }
+    if (/^[A-Z]+ \/\S* HTTP\/1\.1\n/.test(line)) {
+      return await (line.endsWith(" &") ? this.#send(line.slice(0, -" &".length)) : this.#request(line));
+    }
     if (line === "kill %1") {
       await this.#gateway?.[Symbol.asyncDispose]();
       return "";
@@ -104,7 +155,7 @@ class Setting implements AsyncDisposable {
     const directory = this.#directory.path;
     const outcome = await runProcess("/bin/sh", ["-c", line], {
       cwd: directory,
-      env: cleanEnvironment(directory),
+      env: this.#shellEnvironment(),
     });
     assert.equal(outcome.code, 0, `${line}\n${outcome.stderr}`);
     return outcome.stdout;
@@ -135,12 +186,41 @@ class Setting implements AsyncDisposable {
     return (filter === undefined ? lines : lines.filter((one) => one.includes(filter))).join("\n");
   }
 
+  /** Lines of a shell find the command on the PATH. */
+  #shellEnvironment(): { readonly [name: string]: string | undefined } {
+    const env = cleanEnvironment(this.#directory.path);
+    return { ...env, PATH: `${this.#directory.join(".bin")}:${env["PATH"]}` };
+  }
+
+  /** Sends an HTTP request, and waits until the server has its call, not for the answer. */
+  async #send(text: string): Promise<string> {
+    const held = this.#servers.mcp.heldCount;
+    const { hostname, port } = new URL(this.#gatewayUrl());
+    const socket = connect(Number(port), hostname);
+    this.#sent.add(socket.on("error", () => {}).resume());
+    await new Promise<void>((resolve) => socket.write(encodeRequest(text), () => resolve()));
+    if (text.includes(heldTool))
+      await waitUntil(() => this.#servers.mcp.heldCount > held, { what: "the call at the server" });
+    return "";
+  }
+
+  /** Returns the HTTP request with which a client with a session sends a message. */
+  async #messageRequest(message: string): Promise<string> {
+    this.#session ??= await this.#openSession();
+    const head = [
+      "POST /mcp HTTP/1.1",
+      `Host: ${new URL(this.#gatewayUrl()).host}`,
+      "Content-Type: application/json",
+      "Accept: application/json, text/event-stream",
+      `Mcp-Session-Id: ${this.#session}`,
+      "Mcp-Protocol-Version: 2025-11-25",
+    ];
+    return `${head.join("\n")}\n\n${message}`;
+  }
+
   /** Sends an HTTP request with the length of its body, and returns the status and the body of the answer. */
   async #request(text: string): Promise<string> {
-    const [head = "", body = ""] = text.split("\n\n");
-    const length =
-      body === "" || /content-length/i.test(head) ? "" : `\r\nContent-Length: ${Buffer.byteLength(body)}`;
-    const sent = `${head.trimEnd().replaceAll("\n", "\r\n")}${length}\r\nConnection: close\r\n\r\n${body}`;
+    const sent = encodeRequest(text);
     const { hostname, port } = new URL(this.#gatewayUrl());
     const answer = await new Promise<string>((resolve, reject) => {
       let received = "";
@@ -202,7 +282,11 @@ class Setting implements AsyncDisposable {
   }
 
   #placed(text: string): string {
-    const placed = text.replaceAll(serverAddress, `127.0.0.1:${this.#serverPort}`);
+    const placed = text
+      .replaceAll(serverAddress, `127.0.0.1:${this.#servers.mcp.port}`)
+      .replaceAll(apiAddress, `127.0.0.1:${this.#servers.api.port}`)
+      .replaceAll(shownIds.call, this.#callId)
+      .replaceAll(shownIds.task, this.#taskId);
     return this.#gateway === undefined
       ? placed
       : placed.replaceAll(gatewayAddress, new URL(this.#gateway.url).host);
@@ -212,32 +296,53 @@ class Setting implements AsyncDisposable {
     const own =
       this.#gateway === undefined ? text : text.replaceAll(new URL(this.#gateway.url).host, gatewayAddress);
     const placed = own
-      .replaceAll(`127.0.0.1:${this.#serverPort}`, "<server>")
-      .replaceAll(gatewayAddress, "<gateway>");
+      .replaceAll(`127.0.0.1:${this.#servers.mcp.port}`, "\u0000server\u0000")
+      .replaceAll(`127.0.0.1:${this.#servers.api.port}`, "\u0000api\u0000")
+      .replaceAll(gatewayAddress, "\u0000gateway\u0000");
     return withoutRandomness(
       normalize(placed.replaceAll(this.#directory.path, "/home/ada"), this.#directory.path),
       this.#texts,
     )
-      .replaceAll("<server>", serverAddress)
-      .replaceAll("<gateway>", gatewayAddress)
+      .replaceAll("\u0000server\u0000", serverAddress)
+      .replaceAll("\u0000api\u0000", apiAddress)
+      .replaceAll("\u0000gateway\u0000", gatewayAddress)
       .trimEnd();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sent) socket.destroy();
     await this.#gateway?.[Symbol.asyncDispose]();
     await this.#directory[Symbol.asyncDispose]();
   }
 }
 
+/** The tool whose calls the server does not answer. */
+const heldTool = "__export";
+
+/** The command for lines of a shell. */
+const launcher = `#!/bin/sh\nexec ${[process.execPath, ...commandLine].map((word) => `'${word}'`).join(" ")} "$@"\n`;
+
+/** Returns a request as it is sent: with the length of its body, and the last of its connection. */
+function encodeRequest(text: string): string {
+  const [head = "", body = ""] = text.split("\n\n");
+  const length =
+    body === "" || /content-length/i.test(head) ? "" : `\r\nContent-Length: ${Buffer.byteLength(body)}`;
+  return `${head.trimEnd().replaceAll("\n", "\r\n")}${length}\r\nConnection: close\r\n\r\n${body}`;
+}
+
 /** Replaces ids, digests and times that differ from run to run. @param known texts whose digests stay */
 function withoutRandomness(text: string, known: string): string {
   return text
-    .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "CALL")
-    .replace(/\bcall:[0-9a-f]{16}\b/g, (id) => (known.includes(id) ? id : "call:0123456789abcdef"))
+    .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, (id) =>
+      id === shownIds.task ? id : "CALL",
+    )
+    .replace(/"taskId":\s?"[\w-]{36,}"/g, `"taskId":"${shownIds.task}"`)
+    .replace(/\bcall:[0-9a-f]{16}\b/g, (id) => (known.includes(id) ? id : shownIds.call))
     .replace(/\bsha256:[0-9a-f]{64}\b/g, (digest) => (known.includes(digest) ? digest : "sha256:…"))
     .replace(/\bkey [0-9a-f]{12}\b/g, "key …")
-    .replace(/"id":"[a-z0-9]+\.[a-z0-9]+\.(?=\d{3}-\d{16}")/g, '"id":"…')
+    .replace(/"id":"[a-z0-9]+\.[a-z0-9]+\.(\d{3})-\d{16}"/g, '"id":"…$1-…"')
     .replace(/"signature":"[^"]*"/g, '"signature":"…"')
+    .replace(/\/run\/[0-9a-f]{12}\.sock\b/g, "/run/….sock")
     .replace(/\/registries\/[0-9a-f]{32}\b/g, "/registries/…")
     .replace(/"(?:[0-9a-f]{64}|[0-9a-f]{16})"/g, '"…"')
     .replace(/("(?:durationMs|position|executionTime|resultBytes)":\s?)[\d.]+/g, "$1N")

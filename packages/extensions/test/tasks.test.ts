@@ -98,6 +98,7 @@ test("a task ends with its time: it is gone for its client, and its call is canc
   const signal = running.signal() ?? assert.fail();
   await waitUntil(() => signal.aborted);
   assert.match(String(signal.reason), /did not end within 10 s/);
+  assert.equal((signal.reason as { readonly code?: string }).code, "TASK_EXPIRED");
   assert.equal(tasks.usage().running, 0);
   // Its place is free again, and nobody gets more time than all may have.
   assert.equal(await codeOf(start("ada")), "started");

@@ -204,6 +204,7 @@ test("a modern client gets the page as a question, and its repeated call waits f
   const declined = await ada.callTool(whoami);
   assert.equal(declined.isError, true);
   assert.match(textOf(declined), /was declined/);
+  assert.equal(declined._meta?.["toolcrib/code"], "UPSTREAM_LOGIN_NEEDED");
   answer = "accept";
   assert.match(textOf(await ada.callTool(whoami)), /whoami for the client/);
   assert.equal(pages, 2);

@@ -101,6 +101,17 @@ test("/api/v1/status returns the status as JSON", async () => {
   assert.equal(answer.json["tools"], 6);
 });
 
+test("a fault while a request is answered is an internal error, which says nothing about it", async () => {
+  const status = () => {
+    throw new TypeError("a fault of the test");
+  };
+  await using server = await startTestServer({ deps: { status } });
+  const answer = await ask(server, { path: "/api/v1/status", headers: asAlice });
+  assert.equal(answer.status, 500);
+  assert.match(JSON.stringify(answer.json), /"Internal error".*"HTTP_INTERNAL"/);
+  assert.doesNotMatch(JSON.stringify(answer.json), /fault of the test/);
+});
+
 test("/api/v1/tools lists the tools that the caller may see", async () => {
   await using server = await startTestServer();
   const wireNames = async (headers: { readonly authorization: string }) =>

@@ -32,7 +32,7 @@ import {
 import { PosixProcessTree, type ProcessTree } from "./process-tree.ts";
 import { resolveCommand } from "./resolve-command.ts";
 import type { SpawnRequest } from "./spawn-child.ts";
-import { checkArguments, checkDirectory, spawnPiped } from "./spawn-piped.ts";
+import { checkArguments, checkDirectory, checkInterpreter, spawnPiped } from "./spawn-piped.ts";
 import { StderrSink } from "./stderr-log.ts";
 import type { TakeListener } from "./take-listener.ts";
 import { Watchdog } from "./watchdog.ts";
@@ -168,6 +168,7 @@ export class ProcessLauncher implements AsyncDisposable {
     const number = ++this.#launchCount;
     const resolved = await this.#toRequest(spec, this.#markerOf(number));
     const { wrap } = this.#options;
+    if (spec.contain !== undefined) await checkInterpreter(resolved, spec.command);
     await using resources = new AsyncDisposableStack();
     const contained = await spec.contain?.(resolved, { signal });
     if (contained !== undefined) resources.use(contained);

@@ -4,7 +4,8 @@
  * no file descriptor on but those of the request.
  */
 
-import { stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { access, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { messageOf } from "@toolcrib/diagnostics";
 import type { SpawnedChild } from "./launched-process.ts";
@@ -89,14 +90,33 @@ async function explainFailure(request: SpawnRequest, command: string, error: unk
   const { code } = error as NodeJS.ErrnoException;
   const interpreter =
     code === "ENOENT" || code === "EACCES" ? await interpreterOf(request.program) : undefined;
-  if (interpreter !== undefined) {
-    return new ProcessError(
-      "PROCESS_SPAWN_FAILED",
-      `Cannot launch command "${command}": its first line asks for interpreter "${interpreter}", which cannot be run`,
-      { hint: "install the interpreter, or set it as command and the script as first of args", cause: error },
-    );
+  return interpreter === undefined
+    ? plainFailure(command, error)
+    : interpreterFailure(command, interpreter, error);
+}
+
+/**
+ * Checks a program that a sandbox starts: its failure would be that of the sandbox, which does not say that the
+ * interpreter is missing.
+ *
+ * @throws {ProcessError} `PROCESS_SPAWN_FAILED` where the file in the first line of a script does not exist
+ */
+export async function checkInterpreter({ program }: SpawnRequest, command: string): Promise<void> {
+  const interpreter = await interpreterOf(program);
+  if (interpreter === undefined || !isAbsolute(interpreter)) return;
+  try {
+    await access(interpreter, constants.X_OK);
+  } catch (error) {
+    throw interpreterFailure(command, interpreter, error);
   }
-  return plainFailure(command, error);
+}
+
+function interpreterFailure(command: string, interpreter: string, cause: unknown): ProcessError {
+  return new ProcessError(
+    "PROCESS_SPAWN_FAILED",
+    `Cannot launch command "${command}": its first line asks for interpreter "${interpreter}", which cannot be run`,
+    { hint: "install the interpreter, or set it as command and the script as first of args", cause },
+  );
 }
 
 const hints: { readonly [code: string]: string } = {

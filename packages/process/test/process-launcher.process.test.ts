@@ -170,6 +170,14 @@ test("launch() reports the cause of a failure, with a hint", async (t) => {
     'Cannot launch command "./lost": its first line asks for interpreter "/opt/none/python9", which cannot be run',
     "install the interpreter, or set it as command and the script as first of args",
   );
+  // In a sandbox, the program that starts it would fail, and nothing would say why.
+  await assert.rejects(
+    host.launch("./lost", [], {
+      cwd: folder,
+      contain: async () => assert.fail("a program that cannot run was prepared"),
+    }),
+    { code: "PROCESS_SPAWN_FAILED", message: /interpreter "\/opt\/none\/python9", which cannot be run$/ },
+  );
   await check(
     ["cat", [], { cwd: join(folder, "gone") }],
     "PROCESS_DIRECTORY_INVALID",

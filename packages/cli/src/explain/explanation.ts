@@ -38,29 +38,26 @@ export interface Repaired {
   readonly run?: string;
 }
 
-/** No test runs the example. A check compares its text with the message in the sources. */
+/** The example does not run. A check compares its text with the message in the sources, and finds the code in the test. */
 export interface PrintedExample extends CauseAndFix {
   /** What was done, in one sentence. */
   readonly did: string;
   /** The message as it is printed, and its hint in a second line. */
   readonly prints: string;
-  /** Why no test runs the example. */
+  /** Why the example does not run. */
   readonly unrun: UnrunReason;
+  /** The path of the test that provokes the code instead. Only `untested` has none. */
+  readonly tested?: string;
 }
 
-/** Why no test runs an example. */
+/** Why an example does not run. */
 export const unrunReasons = {
-  client: "needs a running gateway and a client that sends this request",
-  damage: "needs files of the home to be damaged, locked, or open to others",
   fault: "needs a fault in a program; nothing that a user does produces it",
-  library: "only a program that embeds a library of Toolcrib gets it",
   load: "needs more calls or more data than an example should produce",
-  machine: "needs a machine that lacks something or refuses it, such as a full disk",
+  machine: "needs a machine or files that fail, such as a full disk",
   moment: "needs two things to happen at the same moment",
-  packages: "needs signed packages, registries or an earlier state of them",
-  remote: "needs another server to fail or to answer in a certain way",
-  running: "needs a running gateway with servers and an operator who decides",
-  setup: "needs files that are larger than an example, or several commands before it",
+  setup: "needs a server, a client or signed files of its own, which are longer than an example",
+  untested: "needs something that no test has; only the wording of its message is checked",
 } as const;
 
 /** A key of `unrunReasons`. */

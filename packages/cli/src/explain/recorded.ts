@@ -10,6 +10,8 @@ export const recorded: { readonly [code: string]: string } = {
     "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32002,\"message\":\"Resource not found\",\"data\":{\"toolcrib/server\":\"notes\",\"toolcrib/trustState\":\"unverified\"}}}",
   "-32020":
     "HTTP 400 Bad Request\n{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32020,\"message\":\"Header mismatch: the header \\\"mcp-method\\\" says \\\"tools/list\\\", the body says \\\"tools/call\\\"\",\"data\":{\"code\":\"MCP_INVALID_MESSAGE\"}}}",
+  "-32021":
+    "HTTP 200 OK\n{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"code\\\":-32021,\\\"message\\\":\\\"The client that made this call does not support sampling (use a client that declares the capability \\\\\\\"sampling\\\\\\\")\\\",\\\"data\\\":{\\\"requiredCapabilities\\\":{\\\"sampling\\\":{}},\\\"code\\\":\\\"MCP_CLIENT_CAPABILITY_MISSING\\\",\\\"hint\\\":\\\"use a client that declares the capability \\\\\\\"sampling\\\\\\\"\\\"}}\"}],\"_meta\":{\"toolcrib/server\":\"notes\",\"toolcrib/trustState\":\"unverified\",\"io.modelcontextprotocol/serverInfo\":{\"name\":\"toolcrib\",\"title\":\"Toolcrib\",\"version\":\"0.1.0\"}},\"resultType\":\"complete\"}}",
   "-32022":
     "HTTP 400 Bad Request\n{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32022,\"message\":\"Unsupported protocol version: \\\"2031-01-01\\\"\",\"data\":{\"supported\":[\"2026-07-28\",\"2025-11-25\",\"2025-06-18\",\"2025-03-26\",\"2024-11-05\"],\"requested\":\"2031-01-01\",\"code\":\"MCP_UNSUPPORTED_VERSION\"}}}",
   "-32600":
@@ -24,24 +26,40 @@ export const recorded: { readonly [code: string]: string } = {
     "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"Parse error: JSON text is not valid: Expected double-quoted property name in JSON at position 18 (line 1 column 19)\",\"data\":{\"code\":\"MCP_INVALID_MESSAGE\"}}}",
   APPROVALS_FULL:
     "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"\\\"notes__write_file\\\" was not called: each call needs the operator's approval, because its server \\\"notes\\\" is unverified and the tool is not known to be read-only, and too many calls of this client wait for one\\nHint: wait until the operator decided about earlier calls (toolcrib approve)\"}],\"isError\":true,\"_meta\":{\"toolcrib/code\":\"APPROVALS_FULL\",\"toolcrib/callId\":\"CALL\"}}}",
+  APPROVAL_DENIED:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"\\\"notes__write_file\\\" was not called: exactly this call was denied (call:0123456789abcdef)\\nHint: do not repeat it; ask the user what to do instead\"}],\"isError\":true,\"_meta\":{\"toolcrib/code\":\"APPROVAL_DENIED\",\"toolcrib/callId\":\"CALL\"}}}",
+  APPROVAL_OUTDATED:
+    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"Nothing was approved: the definitions of \\\"notes\\\" that wait for approval changed in the meantime (look at them again, then approve them)\",\"data\":{\"code\":\"APPROVAL_OUTDATED\",\"hint\":\"look at them again, then approve them\"}}}",
   APPROVAL_REQUIRED:
     "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"\\\"notes__write_file\\\" was not called: each call needs the operator's approval, because its server \\\"notes\\\" is unverified and the tool is not known to be read-only\\nHint: the operator can approve exactly this call: toolcrib approve call:0123456789abcdef; repeat the call with the same arguments then. To call the tool without approvals, the operator can set policy.waive_approval: [\\\"notes__write_file\\\"], or trust_state: verified for the server\"}],\"isError\":true,\"_meta\":{\"toolcrib/code\":\"APPROVAL_REQUIRED\",\"toolcrib/callId\":\"CALL\"}}}",
   APPROVAL_TOO_LARGE:
     "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"\\\"notes__write_file\\\" was not called: each call needs the operator's approval, because its server \\\"notes\\\" is unverified and the tool is not known to be read-only, and nobody can read its arguments for one: they have more than 65536 bytes\\nHint: pass less in one call. To call the tool without approvals, the operator can set policy.waive_approval: [\\\"notes__write_file\\\"]\"}],\"isError\":true,\"_meta\":{\"toolcrib/code\":\"APPROVAL_TOO_LARGE\",\"toolcrib/callId\":\"CALL\"}}}",
+  APPROVAL_UNAVAILABLE:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"\\\"notes__write_file\\\" was not called: each call needs the operator's approval, because its server \\\"notes\\\" is unverified and the tool is not known to be read-only, and approvals cannot be read or stored: Cannot read \\\"/home/ada/.toolcrib/approvals/calls.json\\\": it is a directory (EISDIR)\\nHint: remove the file: calls that wait for approval then have to be requested again\"}],\"isError\":true,\"_meta\":{\"toolcrib/code\":\"APPROVAL_UNAVAILABLE\",\"toolcrib/callId\":\"CALL\"}}}",
   ARGUMENTS_INVALID:
     "{\n  \"content\": [\n    {\n      \"type\": \"text\",\n      \"text\": \"Invalid arguments for \\\"notes__search\\\":\\n- the arguments must have required property 'query' (keyword: required)\\n  schema of query: {\\\"type\\\":\\\"string\\\"}\\n- /limit must be integer (keyword: type)\\n  schema: {\\\"type\\\":\\\"integer\\\"}\"\n    }\n  ],\n  \"isError\": true,\n  \"_meta\": {\n    \"toolcrib/code\": \"ARGUMENTS_INVALID\",\n    \"toolcrib/callId\": \"CALL\"\n  }\n}",
   AUDIT_ANCHOR_UNREADABLE:
     "error AUDIT_ANCHOR_UNREADABLE: Anchor file \"/home/ada/anchors.jsonl\" has no anchor: it proves nothing\nhint: name the file of audit.anchor.file, or the one that audit.anchor.command fills: a regular file with one anchor a line",
   AUDIT_DAMAGED:
     "{\"level\":\"warn\",\"time\":\"TIME\",\"code\":\"AUDIT_DAMAGED\",\"reason\":\"The audit trail is not what was signed before: the records up to 4 were signed at TIME, and the last one was 3\",\"msg\":\"audit trail\"}",
+  AUDIT_QUERY_INVALID:
+    "AUDIT_QUERY_INVALID: Cannot return 5000 audit records; a whole number from 1 to 1000 is allowed",
   AUDIT_SEGMENT_DAMAGED:
     "{\"level\":\"warn\",\"time\":\"TIME\",\"code\":\"AUDIT_SEGMENT_DAMAGED\",\"reason\":\"Audit segment \\\"001-00000001.jsonl\\\" ended in an unfinished line of 15 bytes at byte N; writing continues after it\",\"msg\":\"audit trail\"}",
   AUDIT_UNREADABLE:
     "{\n  \"error\": {\n    \"code\": \"AUDIT_UNREADABLE\",\n    \"message\": \"Cannot read audit segment \\\"002-00000001.jsonl\\\": it is a directory, not a regular file\",\n    \"hint\": \"move it out of the folder audit of the home\"\n  }\n}\nerror AUDIT_UNREADABLE: Cannot read audit segment \"002-00000001.jsonl\": it is a directory, not a regular file\nhint: move it out of the folder audit of the home",
+  AUDIT_UNWRITABLE:
+    "error AUDIT_UNWRITABLE: Cannot start the audit trail in \"/home/ada/.toolcrib/audit\": EFBIG\nhint: free disk space, make the file system of the home directory writable, or use another home with --home",
   BUDGETS_UNREADABLE:
     "error BUDGETS_UNREADABLE: \"notes__search\" was not called: what was used of its budgets cannot be read\nhint: the operator can repair or remove the file that the log of the gateway names",
   BUDGET_EXCEEDED:
     "error BUDGET_EXCEEDED: \"notes__search\" was not called (limit \"daily\"): 0 of 1 calls a day are left\nhint: it is possible again in N h, at TIME; the operator can change guards.limits",
+  CALLS_OVERLOADED:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"More than 1 calls are in flight\\nHint: try again after other calls have ended, or raise serve.limits.max_concurrent_calls\"}],\"isError\":true,\"_meta\":{\"toolcrib/code\":\"CALLS_OVERLOADED\",\"toolcrib/callId\":\"CALL\"}}}",
+  CALLS_SHARE_EXCEEDED:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"This client has used up its share of the 2 calls in flight\\nHint: wait for answers before sending more, or raise serve.limits.max_concurrent_calls\"}],\"isError\":true,\"_meta\":{\"toolcrib/code\":\"CALLS_SHARE_EXCEEDED\",\"toolcrib/callId\":\"CALL\"}}}",
+  CALL_CANCELLED:
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"call.completed\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"depth\":0,\"client\":{\"issuer\":\"toolcrib:anonymous\",\"subject\":\"anonymous\",\"name\":\"anonymous\",\"clientInfo\":{\"name\":\"example\",\"version\":\"1.0.0\"}},\"tool\":\"notes:export\",\"origin\":\"server\",\"server\":\"notes\",\"outcome\":\"cancelled\",\"code\":\"CALL_CANCELLED\",\"durationMs\":N}}",
   CALL_PAUSED:
     "error CALL_PAUSED: \"notes__search\" was not called: server \"notes\" is paused (disk is full)\nhint: the operator can resume it: toolcrib resume server notes",
   CALL_TIMEOUT:
@@ -98,6 +116,8 @@ export const recorded: { readonly [code: string]: string } = {
     "error CLI_CONFIG_NOT_FOUND: No configuration: there is no toolcrib.yaml in /home/ada or /home/ada/.toolcrib\nhint: create one with toolcrib init, or name one with --config FILE",
   CLI_CONNECTION_NOT_FOUND:
     "error CLI_CONNECTION_NOT_FOUND: Cursor is not connected to this home\nhint: no client is connected",
+  CLI_CREDENTIAL_MISSING:
+    "error CLI_CREDENTIAL_MISSING: No value for the credential \"token\": TOOLCRIB_CREDENTIAL_TOKEN is not set\nhint: a proxy that inserts secrets sets it, such as toolcrib egress; without HTTPS_PROXY, the command reads secrets itself",
   CLI_EXPORT_FAILED:
     "error METATOOL_TEST_INVALID\nCannot use \"toolcrib.tests[0].name\": it must be a string of 1 to 100 characters\n\nerror METATOOL_TEST_INVALID\nCannot use \"toolcrib.tests[0].params\": it must be an object\n\nerror METATOOL_TEST_INVALID\nCannot use \"toolcrib.tests[0].replies\": it must be a list\n\nerror METATOOL_TEST_INVALID\nCannot use \"toolcrib.tests[0].expect\": it must be an object with a result or an error\n\nerror CLI_EXPORT_FAILED: Cannot export \"report\": its tests have errors\nhint: correct or remove them in the file of the tool; toolcrib saved test report shows them too",
   CLI_FETCH_FAILED:
@@ -106,6 +126,8 @@ export const recorded: { readonly [code: string]: string } = {
     "error CLI_FILE_EXISTS: toolcrib.yaml already exists\nhint: edit it, or overwrite it with --force",
   CLI_FILE_UNUSABLE:
     "error CLI_FILE_UNUSABLE: Cannot read absent.star: the file does not exist",
+  CLI_GATEWAY_UNUSABLE:
+    "error CLI_GATEWAY_UNUSABLE: The gateway at http://127.0.0.1:7420 cannot be used: its control socket \"/home/ada/.toolcrib/run/….sock\" is missing\nhint: restart the gateway with this version of toolcrib, or use the configuration without it: --config FILE",
   CLI_HOME_IN_USE:
     "error CLI_HOME_IN_USE: Another gateway uses the home \"/home/ada/.toolcrib\", and serve.shared_home is false: http://127.0.0.1:7420 (process PID)\nhint: use that gateway, stop it, or use another home with --home",
   CLI_IMPORT_FAILED:
@@ -130,6 +152,8 @@ export const recorded: { readonly [code: string]: string } = {
     "error CLI_SERVER_NOT_FOUND: No server has the id \"githob\", and no log\nhint: there are notes",
   CLI_SERVER_NOT_READY:
     "warning: the tools of \"notes\" are missing: the server is unavailable: The server at http://127.0.0.1:9000/status-503 answered HTTP 503: no\nerror CLI_SERVER_NOT_READY: \"notes:search\" is not known: the server \"notes\" is unavailable: The server at http://127.0.0.1:9000/status-503 answered HTTP 503: no\nhint: try again when it is ready; see toolcrib status",
+  CLI_SERVICE_FAILED:
+    "error CLI_SERVICE_FAILED: systemctl --user daemon-reload ended with 1: Job for toolcrib.service failed\nhint: toolcrib service logs shows why a service does not start",
   CLI_SERVICE_UNAVAILABLE:
     "error CLI_SERVICE_UNAVAILABLE: No systemd of this user can run a service: systemctl is not on the PATH\nhint: log in with a session of your own (loginctl enable-linger keeps its services running), let another supervisor run toolcrib serve --quiet, or run the image of the gateway in a container",
   CLI_TEST_CALLS_OTHERS:
@@ -190,8 +214,12 @@ export const recorded: { readonly [code: string]: string } = {
     "toolcrib.yaml:4:18: error CONFIG_INVALID_VALUE\n\"tool_servers[0].trust_state\" must be unverified, verified or certified, but is \"trusted\"\n4 |     trust_state: trusted\n                     ^^^^^^^\nhint: write trust_state: verified",
   CONFIG_MANIFEST_INVALID:
     "manifest.yaml:1:1: error MANIFEST_FIELD_REQUIRED\nField \"tier\" is required in the manifest\n1 | schemaVersion: 2\n    ^^^^^^^^^^^^^\nhint: add tier\n\nmanifest.yaml:10:1: error MANIFEST_UNKNOWN_FIELD\nUnknown field \"teir\" in the manifest\n10 | teir: sealed\n     ^^^^\nhint: did you mean tier?\n\ntoolcrib.yaml:2:53: error CONFIG_MANIFEST_INVALID\nCannot use \"manifest.yaml\": the manifest has errors\n2 |   - { id: acme, transport: { kind: stdio, manifest: ./manifest.yaml } }\n                                                        ^^^^^^^^^^^^^^^\nhint: fix the errors listed for this file",
+  CONFIG_MANIFEST_LOCK:
+    "toolcrib.yaml:3:41: error CONFIG_MANIFEST_LOCK\n\"image.digest\" is the SHA-256 of a lock, and the manifest has none\n3 |     transport: { kind: stdio, manifest: ./manifest.yaml }\n                                            ^^^^^^^^^^^^^^^\nhint: restore the lock, or write both again: toolcrib lint-manifests --live MANIFEST --write",
   CONFIG_MANIFEST_NOT_FOUND:
     "toolcrib.yaml:3:41: error CONFIG_MANIFEST_NOT_FOUND\nCannot read \"absent.yaml\": the file does not exist\n3 |     transport: { kind: stdio, manifest: ./absent.yaml }\n                                            ^^^^^^^^^^^^^\nhint: write the path of a manifest, or a name that toolcrib catalog list shows",
+  CONFIG_MANIFEST_UNREADABLE:
+    "toolcrib.yaml:3:41: error CONFIG_MANIFEST_UNREADABLE\nCannot read \"notes.yaml\": its symbolic links form a loop\n3 |     transport: { kind: stdio, manifest: ./notes.yaml }\n                                            ^^^^^^^^^^^^\nhint: check the permissions of the file",
   CONFIG_POLICY_FLOOR:
     "toolcrib.yaml:6:36: error CONFIG_POLICY_FLOOR\nTool server \"notes\" is below the policy floor: network_egress: allow (toolcrib.yaml:6:36) is less than deny, which toolcrib.yaml:1:36 requires\n6 |     containment: { network_egress: allow }\n                                       ^^^^^\nhint: write network_egress: deny, or change the floor where it is set",
   CONFIG_POLICY_UNREADABLE:
@@ -222,6 +250,8 @@ export const recorded: { readonly [code: string]: string } = {
     "acme/toolspecs/acme/0.1.0.yaml:6:5: error TOOLSPEC_FIELD_REQUIRED\nField \"method\" is required in \"tools[0]\"\n6 |   - name: get_repo\n        ^^^^\nhint: add method\n\nacme/toolspecs/acme/0.1.0.yaml:8:5: error TOOLSPEC_UNKNOWN_FIELD\nUnknown field \"metod\" in \"tools[0]\"\n8 |     metod: GET\n        ^^^^^\nhint: did you mean method?\n\ntoolcrib.yaml:2:13: error CONFIG_TOOLSPEC_INVALID\nCannot use \"acme/toolspecs/acme/0.1.0.yaml\": the toolspec and its manifest have 2 errors\n2 |   - { path: ./acme, credentials: { token: { secret_key_ref: acme-token } } }\n                ^^^^^^\nhint: fix the errors listed for these files",
   CONFIG_TOOLSPEC_NOT_FOUND:
     "toolcrib.yaml:2:21: error CONFIG_TOOLSPEC_NOT_FOUND\nCannot read \"absent\": the file does not exist\n2 | toolspecs: [{ path: ./absent }]\n                        ^^^^^^^^\nhint: write the path of a manifest, of a toolspec, or of a folder with one pair",
+  CONFIG_TOOLSPEC_UNREADABLE:
+    "toolcrib.yaml:2:13: error CONFIG_TOOLSPEC_UNREADABLE\nCannot read \"acme\": its symbolic links form a loop\n2 |   - { path: ./acme }\n                ^^^^^^\nhint: write the path of a manifest, of a toolspec, or of a folder with one pair",
   CONFIG_TOOLSPEC_VARIABLE:
     "toolcrib.yaml:2:13: error CONFIG_TOOLSPEC_VARIABLE\nVariable \"tenant\" of toolspec \"acme\" is not set: name of the company\n2 |   - { path: ./acme, credentials: { token: { secret_key_ref: acme-token } } }\n                ^^^^^^\nhint: add variables: { tenant: … }",
   CONFIG_TOOL_UNKNOWN:
@@ -248,34 +278,62 @@ export const recorded: { readonly [code: string]: string } = {
     "toolcrib.yaml:3:52: error CONFIG_WRONG_TYPE\n\"tool_servers[0].transport.args\" must be a list, but is a string\n3 |     transport: { kind: stdio, command: node, args: --stdio }\n                                                       ^^^^^^^\nhint: write it as a list: [\"--stdio\"]",
   CONTAINMENT_VIOLATION:
     "error CONTAINMENT_VIOLATION: \"notes__fetch\" was not called: it can reach other systems: its annotations are not believed, and its server \"notes\" has network_egress: deny\nhint: the operator of the gateway can allow it for the server: containment.network_egress: allow, or trust_state: verified once the server is verified",
+  CONTROL_LISTEN_FAILED:
+    "error CONTROL_LISTEN_FAILED: Cannot create the control socket in \"/proc\": ENOENT\nhint: set TMPDIR to a folder on a local file system with a short path",
   CURSOR_STALE:
     "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32602,\"message\":\"The cursor is not valid, or the list changed since it was given (list again from the start, without a cursor)\",\"data\":{\"code\":\"CURSOR_STALE\",\"hint\":\"list again from the start, without a cursor\"}}}",
   CURSOR_UNKNOWN:
     "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"The cursor names no part of a result\\nHint: copy it from the end of the part before; parts are kept for ten minutes after the last reading: call the tool again for a result that is gone\"}],\"isError\":true,\"_meta\":{\"toolcrib/code\":\"CURSOR_UNKNOWN\",\"toolcrib/callId\":\"CALL\"}}}",
   EGRESS_ADDRESS_DENIED:
     "error EGRESS_ADDRESS_DENIED: Cannot reach \"api.acme.example\": it has an address that is not public (private)\nhint: check the name of the host; for a host in your own network, see egress.internal_ranges",
+  EGRESS_AUTHORITY_INVALID:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"source\":\"process:acme\",\"host\":\"192.0.2.7:443\",\"code\":\"EGRESS_AUTHORITY_INVALID\",\"reason\":\"Cannot read \\\"192.0.2.7:443\\\": it is not \\\"https://\\\", a host name in ASCII, and a path\",\"msg\":\"a request was refused\"}\ncurl: (56) CONNECT tunnel failed, response 400",
   EGRESS_AUTHORITY_MISMATCH:
     "{\"code\":\"EGRESS_AUTHORITY_MISMATCH\",\"reason\":\"Cannot pass the request on in this tunnel: it names another host\",\"hint\":\"CONNECT, the name of the TLS handshake and the host of the request must be the same\"}\n{\"level\":\"warn\",\"time\":\"TIME\",\"source\":\"process:acme\",\"host\":\"api.acme.example\",\"code\":\"EGRESS_AUTHORITY_MISMATCH\",\"reason\":\"Cannot pass the request on in this tunnel: it names another host\",\"msg\":\"a request was refused\"}",
+  EGRESS_CLOSED:
+    "EGRESS_CLOSED: Cannot open a proxy: the egress was closed",
+  EGRESS_CONNECTION_LOST:
+    "error EGRESS_CONNECTION_LOST: Cannot read from \"api.acme.example\": the connection failed",
   EGRESS_HOST_DENIED:
     "{\"level\":\"warn\",\"time\":\"TIME\",\"source\":\"process:acme\",\"host\":\"evil.example\",\"code\":\"EGRESS_HOST_DENIED\",\"reason\":\"Cannot reach \\\"evil.example\\\": it is not an allowed host\",\"msg\":\"a request was refused\"}\ncurl: (56) CONNECT tunnel failed, response 403",
+  EGRESS_PLACEHOLDER_MISPLACED:
+    "{\"code\":\"EGRESS_PLACEHOLDER_MISPLACED\",\"reason\":\"Cannot send a placeholder in the url: it is allowed only in the place of its credential\"}\n{\"level\":\"error\",\"time\":\"TIME\",\"source\":\"process:acme\",\"host\":\"api.acme.example\",\"credential\":\"token\",\"owner\":\"process:acme\",\"where\":\"url\",\"msg\":\"a placeholder was in a place that is not allowed\"}\n{\"level\":\"warn\",\"time\":\"TIME\",\"source\":\"process:acme\",\"host\":\"api.acme.example\",\"code\":\"EGRESS_PLACEHOLDER_MISPLACED\",\"reason\":\"Cannot send a placeholder in the url: it is allowed only in the place of its credential\",\"msg\":\"a request was refused\"}",
   EGRESS_PLAIN_HTTP:
     "{\"code\":\"EGRESS_PLAIN_HTTP\",\"reason\":\"Cannot pass on a request in plain HTTP\",\"hint\":\"use https:// URLs, or NO_PROXY for servers that the program starts itself on this machine; plain HTTP can be read and changed in transit\"}\n{\"level\":\"warn\",\"time\":\"TIME\",\"source\":\"process:acme\",\"host\":\"api.acme.example\",\"code\":\"EGRESS_PLAIN_HTTP\",\"reason\":\"Cannot pass on a request in plain HTTP\",\"msg\":\"a request was refused\"}",
   EGRESS_PORT_DENIED:
     "{\"level\":\"warn\",\"time\":\"TIME\",\"source\":\"process:acme\",\"host\":\"api.acme.example\",\"code\":\"EGRESS_PORT_DENIED\",\"reason\":\"Cannot reach port 5432 of \\\"api.acme.example\\\": allowed ports are 443\",\"msg\":\"a request was refused\"}\ncurl: (56) CONNECT tunnel failed, response 403",
+  EGRESS_REQUEST_INVALID:
+    "{\"code\":\"EGRESS_REQUEST_INVALID\",\"reason\":\"Cannot read the request: it is not HTTP/1.1\"}",
+  EGRESS_RESPONSE_INVALID:
+    "error EGRESS_RESPONSE_INVALID: Cannot read a response: its content coding is none of gzip, deflate, br, zstd",
   EGRESS_SECRET_UNAVAILABLE:
     "{\"level\":\"warn\",\"time\":\"TIME\",\"source\":\"toolspec:acme\",\"host\":\"api.acme.example\",\"callId\":\"CALL\",\"code\":\"EGRESS_SECRET_UNAVAILABLE\",\"reason\":\"Cannot use secret \\\"acme-token\\\" for credential \\\"token\\\": it cannot be read\",\"msg\":\"a request was refused\"}\nCannot use secret \"acme-token\" for credential \"token\": it cannot be read\nHint: run toolcrib secret set acme-token, or put it into that file (mode 600), or set TOOLCRIB_SECRET_ACME_TOKEN",
+  EGRESS_SETTINGS_INVALID:
+    "EGRESS_SETTINGS_INVALID: Cannot read internal range \"10.0.0\" write an address and a number of bits, such as 10.0.0.0/8 or fd00::/8",
   EGRESS_TLS_FAILED:
     "error EGRESS_TLS_FAILED: Cannot trust \"api.acme.example\": the TLS handshake failed (ERR_SSL_WRONG_VERSION_NUMBER)\nhint: check the name of the host and its certificate; for a certificate authority of your own, see egress.ca_files",
   EGRESS_UNREACHABLE:
     "error EGRESS_UNREACHABLE: Cannot reach \"api.acme.example\": its addresses cannot be found",
   EGRESS_UPGRADE_REFUSED:
     "{\"code\":\"EGRESS_UPGRADE_REFUSED\",\"reason\":\"Cannot change the protocol to \\\"websocket\\\"\",\"hint\":\"the proxy passes on HTTP requests; WebSocket and CONNECT within the tunnel are not supported\"}\n{\"level\":\"warn\",\"time\":\"TIME\",\"source\":\"process:acme\",\"host\":\"api.acme.example\",\"code\":\"EGRESS_UPGRADE_REFUSED\",\"reason\":\"Cannot change the protocol to \\\"websocket\\\"\",\"msg\":\"a request was refused\"}",
+  EMBEDDINGS_ANSWER_INVALID:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"code\":\"EMBEDDINGS_ANSWER_INVALID\",\"reason\":\"Cannot use the answer of the embeddings endpoint: it has no list \\\"data\\\"\",\"msg\":\"search goes by words: embeddings do not work\"}",
+  EMBEDDINGS_UNAVAILABLE:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"code\":\"EMBEDDINGS_UNAVAILABLE\",\"reason\":\"Cannot use the embeddings endpoint: it answered with the status 503\",\"msg\":\"search goes by words: embeddings do not work\"}",
+  FILE_EXPOSED:
+    "FILE_EXPOSED: Cannot close \"/proc/self\" to other users of this machine: EPERM run chmod 700 '/proc/self' as its owner",
+  FILE_LOCK_UNUSABLE:
+    "FILE_LOCK_UNUSABLE: Cannot lock \"/proc/home.lock\" use a file system that supports file locks, and let the user who runs toolcrib own the directory",
   HOOK_DENIED:
     "error HOOK_DENIED: \"notes__search\" was not called: the hook \"no-milk\" refused it: milk is not allowed",
   HOOK_FAILED:
     "error HOOK_FAILED: \"notes__search\" was not called: the hook \"no-milk\" did not check it: it exited with code 3\nhint: the operator can find out more in the log of the gateway, and in logs/hook-no-milk.log of its home (hooks.before_call)",
   HTTP_ADDRESS_IN_USE:
     "error HTTP_ADDRESS_IN_USE: Cannot listen on 127.0.0.1:7420: the address is in use\nhint: the gateway of this home uses it (process PID, since TIME): use that gateway, stop it with kill PID, or use another address with --listen 127.0.0.1:PORT",
+  HTTP_AUTH_REQUIRED:
+    "HTTP_AUTH_REQUIRED: Cannot listen on \"0.0.0.0\" without tokens: other machines can reach it write serve.auth: token, or listen on 127.0.0.1",
+  HTTP_FORM_INVALID:
+    "HTTP 400 Bad Request\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"This is not the form of the page, or it is too large\",\"data\":{\"code\":\"HTTP_FORM_INVALID\"}}}",
   HTTP_HEADERS_TOO_LARGE:
     "HTTP 431 Request Header Fields Too Large\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"The headers of the request are too large\",\"data\":{\"code\":\"HTTP_HEADERS_TOO_LARGE\"}}}",
   HTTP_HEADER_DUPLICATE:
@@ -292,6 +350,8 @@ export const recorded: { readonly [code: string]: string } = {
     "HTTP 404 Not Found\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"Nothing is served at this path (MCP clients use /mcp, /mcp/s/127.0.0.1:9000 or /mcp/p/<profile>)\",\"data\":{\"code\":\"HTTP_NOT_FOUND\",\"hint\":\"MCP clients use /mcp, /mcp/s/127.0.0.1:9000 or /mcp/p/<profile>\"}}}",
   HTTP_ORIGIN_REFUSED:
     "HTTP 403 Forbidden\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"Requests with this Origin header are not accepted (add the origin to serve.allowed_origins if this web page may use your tools)\",\"data\":{\"code\":\"HTTP_ORIGIN_REFUSED\",\"hint\":\"add the origin to serve.allowed_origins if this web page may use your tools\"}}}",
+  HTTP_QUERY_INVALID:
+    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"Cannot read \\\"lines\\\": it is a number from 1 to 10000\",\"data\":{\"code\":\"HTTP_QUERY_INVALID\"}}}",
   HTTP_ROLE_REQUIRED:
     "HTTP 403 Forbidden\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"This route needs the role \\\"operator\\\", which this client does not have (use the toolcrib command on the machine of the gateway, as the user who runs it)\",\"data\":{\"code\":\"HTTP_ROLE_REQUIRED\",\"hint\":\"use the toolcrib command on the machine of the gateway, as the user who runs it\"}}}",
   HTTP_UNAUTHORIZED:
@@ -354,6 +414,8 @@ export const recorded: { readonly [code: string]: string } = {
     "JSON_TOO_DEEP: JSON text nests deeper than 128 levels",
   JSON_TOO_LARGE:
     "JSON_TOO_LARGE: JSON text has 20000000 characters; at most 16777216 are allowed",
+  JSON_TOO_MANY_VALUES:
+    "JSON_TOO_MANY_VALUES: JSON text has more than 1000000 values",
   MANIFEST_BARE_WORD:
     "lint-toolspecs OK: 1 toolspec(s)\nacme/manifests/acme/0.1.0.yaml:3:14: warning MANIFEST_BARE_WORD\nA YAML 1.1 reader takes \"yes\" without quotes for true\n3 | displayName: yes\n                 ^^^\nhint: write it in quotes: \"yes\"\n\n0 error(s), 1 warning(s)",
   MANIFEST_BUILDER_INVALID:
@@ -412,10 +474,14 @@ export const recorded: { readonly [code: string]: string } = {
     "acme/manifests/acme/0.1.0.yaml:16:21: error MANIFEST_PLACEHOLDER_ENV\n\"credentials[0].placeholderEnv\" must be the name of an environment variable, but is \"a b\"\n16 |     placeholderEnv: \"a b\"\n                         ^^^^^\n\n1 error(s), 0 warning(s)",
   MANIFEST_SCHEMA_VERSION:
     "acme/manifests/acme/0.1.0.yaml:1:16: error MANIFEST_SCHEMA_VERSION\n\"schemaVersion\" must be 1 or 2, but is 9\n1 | schemaVersion: 9\n                   ^\nhint: write schemaVersion: 1\n\n1 error(s), 0 warning(s)",
+  MANIFEST_SOURCE_UNUSABLE:
+    "acme/manifests/acme/0.1.0.yaml:4:38: error MANIFEST_SOURCE_UNUSABLE\n\"source.tag\" of the manifest \"acme\" is \"main\", which is no exact version\n4 | source: { repo: npm:@acme/acme, tag: main }\n                                         ^^^^\nhint: write an exact version, such as 1.2.3\n\n1 error(s), 0 warning(s)",
   MANIFEST_SYNTAX:
     "acme/manifests/acme/0.1.0.yaml:11:1: error MANIFEST_SYNTAX\nThe indentation does not match the preceding lines\n11 | entitlements: { egress: [api.acme.example] }\n     ^\nhint: indent the fields of one map, and the items of one list, by the same number of spaces\n\n1 error(s), 0 warning(s)",
   MANIFEST_TIER_INVALID:
     "acme/manifests/acme/0.1.0.yaml:10:7: error MANIFEST_TIER_INVALID\n\"tier\" must be sealed or entrusted, but is \"open\"\n10 | tier: open\n           ^^^^\n\n1 error(s), 0 warning(s)",
+  MANIFEST_TOOLSPEC_MISSING:
+    "acme/manifests/acme/0.1.0.yaml:9:12: error MANIFEST_TOOLSPEC_MISSING\nThe manifest has builder: toolpack and no toolspec\n9 |   builder: toolpack\n               ^^^^^^^^\nhint: add toolspecs/acme/0.1.0.yaml, or 0.1.0.toolspec.yaml next to the manifest\n\n1 error(s), 0 warning(s)",
   MANIFEST_TOOL_DUPLICATE:
     "acme/manifests/acme/0.1.0.yaml:18:13: error MANIFEST_TOOL_DUPLICATE\nDuplicate tool \"get_repo\": line 17 has the same name\n18 |   - { name: get_repo, default: false }\n                 ^^^^^^^^\nhint: remove one of the two\n\n1 error(s), 0 warning(s)",
   MANIFEST_TOO_COMPLEX:
@@ -458,6 +524,8 @@ export const recorded: { readonly [code: string]: string } = {
     "error MCPKG_FOLDER_UNUSABLE: Cannot read \"/home/ada/echo/tests/more.json\": it is a link or a device; a package has regular files only",
   MCPKG_JSON_PATH_INVALID:
     "tests/echo.test.json:11:15: error MCPKG_JSON_PATH_INVALID\n\"$.message[\" is not a JSONPath: unclosed bracketed selection ('.message[':10)\n11 |       \"path\": \"$.message[\",\n                   ^^^^^^^^^^^^\nhint: see RFC 9535, such as $.status or $.items[0].id\n\n1 error(s), 0 warning(s)",
+  MCPKG_JSON_PATH_LIMIT:
+    "MCPKG_JSON_PATH_LIMIT: The JSONPath \"$..*\" needs more than 100000 nodes name the members on the way instead of searching at all depths, or shorten the pattern",
   MCPKG_KEY_INVALID:
     "error MCPKG_KEY_INVALID: Cannot use the key: it is not a private key for Ed25519 in PEM\nhint: create one with: openssl genpkey -algorithm ed25519",
   MCPKG_PATH_INVALID:
@@ -516,6 +584,10 @@ export const recorded: { readonly [code: string]: string } = {
     "manifest.json:4:14: error MCPKG_VERSION_INVALID\n\"version\" must be MAJOR.MINOR.PATCH, such as 1.0.0, but is \"1.0\"\n4 |   \"version\": \"1.0\",\n                 ^^^^^\nhint: write 1.0.0\n\n1 error(s), 0 warning(s)",
   MCPKG_WRONG_TYPE:
     "manifest.json:6:19: error MCPKG_WRONG_TYPE\n\"capabilities\" must be a list, but is a string\n6 |   \"capabilities\": \"demo\",\n                      ^^^^^^\nhint: write it as a list: [\"demo\"]\n\n1 error(s), 0 warning(s)",
+  MCP_CLIENT_CAPABILITY_MISSING:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"code\\\":-32600,\\\"message\\\":\\\"The client that made this call does not support sampling (use a client that declares the capability \\\\\\\"sampling\\\\\\\")\\\",\\\"data\\\":{\\\"code\\\":\\\"MCP_CLIENT_CAPABILITY_MISSING\\\",\\\"hint\\\":\\\"use a client that declares the capability \\\\\\\"sampling\\\\\\\"\\\"}}\"}],\"_meta\":{\"toolcrib/server\":\"notes\",\"toolcrib/trustState\":\"unverified\"}}}",
+  MCP_CONNECTION_CLOSED:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"MCP_CONNECTION_CLOSED\",\"reason\":\"The server ended before its handshake: it exited with code 1 after N ms; last stderr: NOTES_TOKEN is not set\",\"msg\":\"server is not available\"}",
   MCP_CREDENTIALS_UNAVAILABLE:
     "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"crm\",\"attempt\":1,\"code\":\"MCP_CREDENTIALS_UNAVAILABLE\",\"reason\":\"Cannot get the credentials for the server at http://127.0.0.1:9000/status-401: A login is needed: nobody is logged in to \\\"crm\\\" (run toolcrib login crm)\",\"msg\":\"server is not available\"}",
   MCP_HTTP_ERROR:
@@ -528,6 +600,8 @@ export const recorded: { readonly [code: string]: string } = {
     "error MCP_MESSAGE_TOO_LARGE: The server's answer is larger than 33554432 bytes",
   MCP_METHOD_NOT_FOUND:
     "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32601,\"message\":\"Method not found: \\\"resource/list\\\"\",\"data\":{\"code\":\"MCP_METHOD_NOT_FOUND\"}}}",
+  MCP_SESSION_EXPIRED:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"MCP_SESSION_EXPIRED\",\"reason\":\"The server at http://127.0.0.1:9000/restarted no longer knows the session\",\"msg\":\"server is not available\"}",
   MCP_UNAUTHORIZED:
     "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"MCP_UNAUTHORIZED\",\"reason\":\"The server at http://127.0.0.1:9000/status-401 refused the credentials (HTTP 401): no (check the headers of this server's transport; values may be given with secret_key_ref)\",\"msg\":\"server is not available\"}",
   MCP_UNREACHABLE:
@@ -542,6 +616,10 @@ export const recorded: { readonly [code: string]: string } = {
     "{\n  \"name\": \"report\",\n  \"status\": \"created\",\n  \"reach\": [\n    \"notes:search\"\n  ],\n  \"dynamic\": false,\n  \"annotations\": {\n    \"readOnlyHint\": false,\n    \"destructiveHint\": true,\n    \"idempotentHint\": false,\n    \"openWorldHint\": true\n  },\n  \"labels\": {},\n  \"egressHosts\": [\n    \"127.0.0.1\"\n  ],\n  \"needsApproval\": false,\n  \"permissions\": \"caller\",\n  \"warnings\": [\n    {\n      \"path\": \"code\",\n      \"line\": 2,\n      \"column\": 48,\n      \"snippet\": \"return notes.search({\\\"query\\\": \\\"milk\\\", \\\"limit\\\": \\\"ten\\\"})\",\n      \"message\": \"\\\"limit\\\" of notes.search is integer, got string\",\n      \"code\": \"METATOOL_ARGUMENT_TYPE\"\n    }\n  ]\n}",
   METATOOL_ARGUMENT_UNKNOWN:
     "{\n  \"name\": \"report\",\n  \"status\": \"created\",\n  \"reach\": [\n    \"notes:search\"\n  ],\n  \"dynamic\": false,\n  \"annotations\": {\n    \"readOnlyHint\": false,\n    \"destructiveHint\": true,\n    \"idempotentHint\": false,\n    \"openWorldHint\": true\n  },\n  \"labels\": {},\n  \"egressHosts\": [\n    \"127.0.0.1\"\n  ],\n  \"needsApproval\": false,\n  \"permissions\": \"caller\",\n  \"warnings\": [\n    {\n      \"path\": \"code\",\n      \"line\": 2,\n      \"column\": 39,\n      \"snippet\": \"return notes.search({\\\"query\\\": \\\"milk\\\", \\\"limt\\\": 10})\",\n      \"message\": \"notes.search has no \\\"limt\\\" (did you mean \\\"limit\\\"?)\",\n      \"code\": \"METATOOL_ARGUMENT_UNKNOWN\",\n      \"hint\": \"it takes \\\"query\\\", \\\"limit\\\"\"\n    }\n  ]\n}",
+  METATOOL_CLOSED:
+    "METATOOL_CLOSED: Cannot use the saved tools: the store is closed",
+  METATOOL_DIRECTORY_BUSY:
+    "METATOOL_DIRECTORY_BUSY: Cannot lock \"tools\": another process has been writing to it for N ms try again; if this persists, look for a toolcrib process that hangs",
   METATOOL_DIRECTORY_UNUSABLE:
     "error METATOOL_DIRECTORY_UNUSABLE: Cannot create the directory of saved tools \"/home/ada/.toolcrib/tools\": EEXIST\nhint: give the user who runs toolcrib write access to it, or use another directory",
   METATOOL_FIELD_INVALID:
@@ -586,8 +664,16 @@ export const recorded: { readonly [code: string]: string } = {
     "warning: Cannot write \"/home/ada/.toolcrib/tools\": unable to open database file\nerror METATOOL_UNWRITABLE: Cannot write \"/home/ada/.toolcrib/tools\": unable to open database file",
   MUTABILITY_VIOLATION:
     "error MUTABILITY_VIOLATION: \"notes__delete_file\" was not called: it declares destructiveHint: true, and its server \"notes\" has mutability_class: read_only\nhint: the operator of the gateway can allow it for the server: mutability_class: unknown or write",
+  OAUTH_ADDRESS_REFUSED:
+    "error OAUTH_ADDRESS_REFUSED: Cannot use http://login.example.com/.well-known/oauth-authorization-server: it is not https\nhint: if you trust it, name the authorization server with transport.auth.issuer, or its range with egress.internal_ranges",
+  OAUTH_CLIENT_REQUIRED:
+    "error OAUTH_CLIENT_REQUIRED: The authorization server http://127.0.0.1:9000/as-closed of \"notes\" does not register clients by itself\nhint: register a client there, and write transport.auth.client_id, and client_secret if it has one",
   OAUTH_DISCOVERY_FAILED:
     "error OAUTH_DISCOVERY_FAILED: Cannot find the authorization server of \"crm\": there is no metadata of the authorization server http://127.0.0.1:9000\nhint: check transport.url, or name the authorization server with transport.auth.issuer",
+  OAUTH_LOGIN_FAILED:
+    "error OAUTH_LOGIN_FAILED: The authorization server http://127.0.0.1:9000/as-refused did not register Toolcrib for \"notes\": invalid_redirect_uri (no redirect to this machine)\nhint: register a client there, and write transport.auth.client_id",
+  OAUTH_SETTING_INVALID:
+    "error OAUTH_SETTING_INVALID: Cannot authenticate as the OAuth client of \"notes\": private_key is no unencrypted private key in PEM\nhint: correct transport.auth of this server",
   OAUTH_UNREACHABLE:
     "error OAUTH_UNREACHABLE: Cannot reach http://127.0.0.1:PORT/.well-known/oauth-authorization-server: connect ECONNREFUSED 127.0.0.1:PORT\nhint: check the connection of this machine, and transport.proxy",
   OPENAPI_BODY_UNFIT:
@@ -632,16 +718,34 @@ export const recorded: { readonly [code: string]: string } = {
     "{\n  \"content\": [\n    {\n      \"type\": \"text\",\n      \"text\": \"The chain \\\"demo.report\\\" failed at step \\\"one\\\" (demo.echo): Cannot reach \\\"example.com\\\": it has an address that is not public (private)\\nSteps that ran before it: none\\nHint: check the name of the host; for a host in your own network, see egress.internal_ranges\"\n    }\n  ],\n  \"isError\": true,\n  \"_meta\": {\n    \"toolcrib/code\": \"PACKAGE_CHAIN_FAILED\",\n    \"toolcrib/callId\": \"CALL\",\n    \"toolcrib/chain\": {\n      \"step\": \"one\",\n      \"ran\": [],\n      \"cause\": \"EGRESS_ADDRESS_DENIED\"\n    },\n    \"toolcrib/server\": \"demo.report\",\n    \"toolcrib/trustState\": \"unverified\"\n  }\n}",
   PACKAGE_CHAIN_INVALID:
     "{\n  \"content\": [\n    {\n      \"type\": \"text\",\n      \"text\": \"The chain \\\"demo.report\\\" was not started: it needs a tool that does not exist here: \\\"demo.echo\\\" (step \\\"one\\\")\\nHint: install the packages of these tools, and check that they are ready: toolcrib status\"\n    }\n  ],\n  \"isError\": true,\n  \"_meta\": {\n    \"toolcrib/code\": \"PACKAGE_CHAIN_INVALID\",\n    \"toolcrib/callId\": \"CALL\",\n    \"toolcrib/server\": \"demo.report\",\n    \"toolcrib/trustState\": \"unverified\"\n  }\n}",
+  PACKAGE_FETCH_FAILED:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"PACKAGE_FETCH_FAILED\",\"reason\":\"\\\"mcp-notes\\\" could not be fetched: the registry has no such package (404 for http://127.0.0.1:9000/status-404/mcp-notes) (check its name, the connection, and the registry in ~/.npmrc; a package that was fetched once starts without the network)\",\"msg\":\"server is not available\"}",
+  PACKAGE_INPUT_INVALID:
+    "{\n  \"content\": [\n    {\n      \"type\": \"text\",\n      \"text\": \"The request body has 12000014 bytes; at most 10485760 are allowed\"\n    }\n  ],\n  \"isError\": true,\n  \"_meta\": {\n    \"toolcrib/code\": \"PACKAGE_INPUT_INVALID\",\n    \"toolcrib/callId\": \"CALL\",\n    \"toolcrib/server\": \"demo.echo\",\n    \"toolcrib/trustState\": \"unverified\"\n  }\n}",
+  PACKAGE_NOT_STARTED:
+    "{\n  \"error\": {\n    \"code\": \"PACKAGE_NOT_STARTED\",\n    \"message\": \"\\\"demo.echo\\\" could not be started: Cannot launch command \\\"/home/ada/.mcp/tools/demo.echo/run\\\": its first line asks for interpreter \\\"/opt/ruby9\\\", which cannot be run\",\n    \"hint\": \"toolcrib info demo.echo --why explains what it needs\"\n  }\n}\nerror PACKAGE_NOT_STARTED: \"demo.echo\" could not be started: Cannot launch command \"/home/ada/.mcp/tools/demo.echo/run\": its first line asks for interpreter \"/opt/ruby9\", which cannot be run\nhint: toolcrib info demo.echo --why explains what it needs",
+  PACKAGE_PROGRAM_FAILED:
+    "{\n  \"content\": [\n    {\n      \"type\": \"text\",\n      \"text\": \"The program of the package failed: it exited with code 1: division by zero\"\n    }\n  ],\n  \"isError\": true,\n  \"_meta\": {\n    \"toolcrib/code\": \"PACKAGE_PROGRAM_FAILED\",\n    \"toolcrib/callId\": \"CALL\"\n  }\n}",
+  PACKAGE_REPLY_MISSING:
+    "    PACKAGE_REPLY_MISSING: The test made the request POST /echo, and it has no recorded reply (record it again, with real calls: toolcrib test FOLDER --record)",
+  PACKAGE_RESULT_UNREADABLE:
+    "{\n  \"content\": [\n    {\n      \"type\": \"text\",\n      \"text\": \"The program of the package has no result: its output is not one JSON value\\nHint: a program writes one JSON value to standard output, and messages to standard error\"\n    }\n  ],\n  \"isError\": true,\n  \"_meta\": {\n    \"toolcrib/code\": \"PACKAGE_RESULT_UNREADABLE\",\n    \"toolcrib/callId\": \"CALL\"\n  }\n}",
   PARAMS_INVALID:
     "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32602,\"message\":\"\\\"name\\\" must be a string\",\"data\":{\"code\":\"PARAMS_INVALID\"}}}",
   PAUSES_UNREADABLE:
     "error PAUSES_UNREADABLE: \"notes__search\" was not called: what the operator paused cannot be read\nhint: the operator sees the reason with toolcrib status",
+  PAUSE_INVALID:
+    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"Cannot pause: the time is not between a second and a year\",\"data\":{\"code\":\"PAUSE_INVALID\"}}}",
   POLICY_DENIED:
     "error POLICY_DENIED: \"cli\" may not use \"notes:delete_file\": the pattern \"notes:delete_*\" denies it (policy.deny[0])\nhint: the operator can change policy.deny in toolcrib.yaml",
+  POLICY_INVALID:
+    "POLICY_INVALID: team.cedar:1:36: error CEDAR_SYNTAX\nUnexpected end of input\n1 | permit(principal, action, resource)\n                                       ^\nhint: expected `;` or identifier",
   POLICY_TEST_INVALID:
     "team.policy-test.yaml:1:11: error POLICY_TEST_INVALID\nField \"expect\" is required in \"tests[0]\"\n1 | tests: [{ client: ci, tool: \"github:list_issues\", expects: allow }]\n              ^^^^^^\nhint: add expect\n\nteam.policy-test.yaml:1:51: error POLICY_TEST_INVALID\nUnknown field \"expects\" in \"tests[0]\"\n1 | tests: [{ client: ci, tool: \"github:list_issues\", expects: allow }]\n                                                      ^^^^^^^\nhint: did you mean expect?\n0 passed, 0 failed",
   POLICY_TEST_SYNTAX:
     "team.policy-test.yaml:1:20: error POLICY_TEST_SYNTAX\nA quoted text, list or map is not closed\n1 | tests: [{ client: ci\n                       ^\nhint: look for a missing quote, bracket, comma or colon\n0 passed, 0 failed",
+  POLICY_TEST_TOO_LARGE:
+    "POLICY_TEST_TOO_LARGE Cannot read a policy test of more than 1,048,576 bytes",
   POLICY_TEST_UNMATCHED:
     "team.policy-test.yaml:1:30: warning POLICY_TEST_UNMATCHED\nNo tool server and no toolspec has the id \"gitub\"\n1 | tests: [{ client: cli, tool: \"gitub:list_issues\", expect: deny }]\n                                 ^^^^^^^^^^^^^^^^^^^\nhint: did you mean \"github:list_issues\"?\n1 passed, 0 failed",
   PROCESS_COMMAND_NOT_EXECUTABLE:
@@ -650,6 +754,10 @@ export const recorded: { readonly [code: string]: string } = {
     "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"PROCESS_COMMAND_NOT_FOUND\",\"reason\":\"Cannot launch command \\\"notes-server\\\": not found in PATH (give the absolute path of \\\"notes-server\\\", or add its folder to PATH in env)\",\"msg\":\"server is not available\"}",
   PROCESS_DIRECTORY_INVALID:
     "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"PROCESS_DIRECTORY_INVALID\",\"reason\":\"Cannot launch command \\\"sh\\\": working directory \\\"/home/ada/old\\\" does not exist (correct cwd, or create the folder)\",\"msg\":\"server is not available\"}",
+  PROCESS_LAUNCH_INVALID:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"PROCESS_LAUNCH_INVALID\",\"reason\":\"Cannot set environment variable \\\"TOOLCRIB_SERVER\\\": the name is reserved (remove it from env; the gateway recognises its processes by it)\",\"msg\":\"server is not available\"}",
+  PROCESS_SPAWN_FAILED:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"PROCESS_SPAWN_FAILED\",\"reason\":\"Cannot launch command \\\"./notes\\\": its first line asks for interpreter \\\"/opt/python4\\\", which cannot be run (install the interpreter, or set it as command and the script as first of args)\",\"msg\":\"server is not available\"}",
   PROFILE_NOT_FOUND:
     "HTTP 404 Not Found\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"There is no profile \\\"review\\\" (there is no profile that you may use)\",\"data\":{\"code\":\"PROFILE_NOT_FOUND\",\"hint\":\"there is no profile that you may use\"}}}",
   PROMPT_NOT_FOUND:
@@ -670,6 +778,8 @@ export const recorded: { readonly [code: string]: string } = {
     "REGISTRY_NOT_STARTED: Cannot execute \"local:sum\": the registry is not started call start() first",
   REGISTRY_TOOL_NOT_FOUND:
     "REGISTRY_TOOL_NOT_FOUND: No tool has the id \"local:add\" see listTools() and search()",
+  REGISTRY_UNAUTHORIZED:
+    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"The request has no valid credentials\",\"data\":{\"code\":\"REGISTRY_UNAUTHORIZED\"}}}",
   RESOURCE_NOT_FOUND:
     "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32002,\"message\":\"Resource not found: \\\"file:///tmp/gone.txt\\\"\",\"data\":{\"uri\":\"file:///tmp/gone.txt\",\"code\":\"RESOURCE_NOT_FOUND\"}}}",
   RESULT_INVALID:
@@ -678,12 +788,18 @@ export const recorded: { readonly [code: string]: string } = {
     "error RESULT_TOO_LARGE: The result is larger than 65536 bytes\nhint: request less from the tool, or raise serve.limits.result_max_bytes",
   RESULT_WITHHELD:
     "error RESULT_WITHHELD: \"notes__search\" was called, and its result is withheld: the hook \"privacy\" refused it: the result names a person\nhint: do not repeat the call only for that: it was made, and can have had an effect",
+  RUNNER_COMMAND_INVALID:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"RUNNER_COMMAND_INVALID\",\"reason\":\"Cannot run a package by npx: \\\"./notes\\\" is not the name of a package of a registry (name a package such as @scope/name@1.2.3, or install the program and give its path as command)\",\"msg\":\"server is not available\"}",
   SANDBOX_PATH_REFUSED:
     "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"SANDBOX_PATH_REFUSED\",\"reason\":\"The read path \\\"/\\\" is the whole file system (name a folder that contains only what the server works with)\",\"msg\":\"server is not available\"}",
   SEARCH_LIMIT_INVALID:
     "SEARCH_LIMIT_INVALID: Cannot return \"0\" results: the limit must be an integer from 1 to 1000",
+  SEARCH_OPTION_INVALID:
+    "SEARCH_OPTION_INVALID: Cannot create a search index with k1 \"-1\": it must be a number from 0 to 1000",
   SEARCH_QUERY_TOO_LONG:
     "SEARCH_QUERY_TOO_LONG: Cannot search for a query of more than 1000 terms: at most 1000 terms are allowed describe the tool in a few words",
+  SECRETS_BUSY:
+    "SECRETS_BUSY: Cannot change the secret store: another process has locked it for N ms try again, or find the process that has the file write.lock open",
   SECRETS_DAMAGED:
     "error SECRETS_DAMAGED: Cannot use \"/home/ada/.toolcrib/secrets/.store/notes-token.sealed\": it is longer than the format allows\nhint: restore it from a backup, or set the secret again",
   SECRETS_EXISTS:
@@ -708,6 +824,8 @@ export const recorded: { readonly [code: string]: string } = {
     "error SECRETS_UNUSABLE: Cannot use standard input: it is empty\nhint: write the secret into it",
   SECRETS_UNWRITABLE:
     "error SECRETS_UNWRITABLE: Cannot change the secret store \"/home/ada/.toolcrib/secrets/.store\": a part of its path is not a directory (ENOTDIR)\nhint: give the user who runs Toolcrib write access to it, and check that the disk has free space",
+  SECRETS_VALUE_INVALID:
+    "SECRETS_VALUE_INVALID: Cannot store this secret: it is empty a secret is text of 1 to 65,536 bytes",
   SERVER_IMPORT_BUNDLE_INVALID:
     "error SERVER_IMPORT_BUNDLE_INVALID: The bundle has no \"manifest.json\" at its top",
   SERVER_IMPORT_CONTAINMENT:
@@ -738,6 +856,8 @@ export const recorded: { readonly [code: string]: string } = {
     "server.json: error SERVER_IMPORT_VALUE_MISSING\nvariable NOTES_FOLDER needs a value\nhint: write --set NOTES_FOLDER=VALUE\n\nerror CLI_IMPORT_FAILED: Cannot import io.example/notes 1.0.0: it needs something that only you can decide\nhint: see the errors above; nothing was written",
   SERVER_IMPORT_WRONG_TYPE:
     "server.json:1:87: error SERVER_IMPORT_WRONG_TYPE\n\"packages\" must be a list, but is a map\n1 | { \"name\": \"io.example/notes\", \"description\": \"Notes\", \"version\": \"1.0.0\", \"packages\": {} }\n                                                                                          ^^\n\nerror CLI_IMPORT_FAILED: Cannot import \"server.json\"",
+  SERVER_NOT_FOUND:
+    "HTTP 404 Not Found\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"There is no server \\\"gitub\\\" (the servers are notes)\",\"data\":{\"code\":\"SERVER_NOT_FOUND\",\"hint\":\"the servers are notes\"}}}",
   STARLARK_BAD_ARGUMENTS:
     "program.star:1:18: error STARLARK_BAD_ARGUMENTS\npositional argument may not follow named\n1 | print(sep = \"-\", \"a\", \"b\")\n                     ^^^\nhint: the order is positional, named, *args, **kwargs\n\nprogram.star:1:23: error STARLARK_BAD_ARGUMENTS\npositional argument may not follow named\n1 | print(sep = \"-\", \"a\", \"b\")\n                          ^^^\nhint: the order is positional, named, *args, **kwargs",
   STARLARK_BAD_LOAD:
@@ -764,6 +884,14 @@ export const recorded: { readonly [code: string]: string } = {
     "program.star:2:7: error STARLARK_UNDEFINED_NAME\nundefined: cuont (did you mean count?)\n2 | print(cuont)\n          ^^^^^\nhint: write count",
   STARLARK_UNFINISHED:
     "program.star:2:1: error STARLARK_UNFINISHED\ngot end of file, want ']'\n2 | \n    ^\nhint: \"[\" of line 1 is not closed, or a comma is missing before this",
+  STORE_BUSY:
+    "STORE_BUSY: Cannot lock \".toolcrib/approvals/saved-tools.json\": another process has been writing to it for N ms try again; if this persists, look for a toolcrib process that hangs",
+  STORE_CLOSED:
+    "STORE_CLOSED: Cannot use the approvals: the store is closed",
+  STORE_CONFLICT:
+    "STORE_CONFLICT: Cannot change the approval of \"report\": version 1 is stored, and the caller read none read the current version and try again",
+  STORE_RECORD_TOO_LARGE:
+    "STORE_RECORD_TOO_LARGE: Cannot store the approval of \"report\": at most 524288 bytes of valid JSON are allowed",
   STORE_UNREADABLE:
     "error STORE_UNREADABLE: Cannot read the key of the fingerprints in \"/home/ada/.toolcrib/audit-fingerprints.key\": its content is no key\nhint: restore the file, or remove it: a new key is created, and values in earlier records are not found any more",
   STORE_UNWRITABLE:
@@ -772,10 +900,16 @@ export const recorded: { readonly [code: string]: string } = {
     "error SWITCH_INVALID: Nothing was switched: no server, toolspec or package is called \"note\"\nhint: did you mean notes?",
   TASKS_UNREADABLE:
     "error TASKS_UNREADABLE: Cannot use \"/home/ada/.toolcrib/tasks\": EEXIST: file already exists, mkdir '/home/ada/.toolcrib/tasks'\nhint: let the user who runs toolcrib own the folder, or remove it: its tasks are lost then",
+  TASK_CANCELLED:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32603,\"message\":\"The client cancelled the task\",\"data\":{\"code\":\"TASK_CANCELLED\"}}}",
+  TASK_ENDED:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32602,\"message\":\"Cannot cancel task: it has ended\",\"data\":{\"code\":\"TASK_ENDED\"}}}",
   TASK_NOT_FOUND:
     "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32602,\"message\":\"Task not found (it belongs to another client, is not kept any more, or its tool is not available to this client now)\",\"data\":{\"code\":\"TASK_NOT_FOUND\",\"hint\":\"it belongs to another client, is not kept any more, or its tool is not available to this client now\"}}}",
   TASK_NOT_SUPPORTED:
     "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32601,\"message\":\"The tool \\\"toolcrib:list_saved_tools\\\" does not run as a task (call it without \\\"task\\\")\",\"data\":{\"code\":\"TASK_NOT_SUPPORTED\",\"hint\":\"call it without \\\"task\\\"\"}}}",
+  TASK_RESULT_WITHHELD:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"The result of the task is withheld: its calls are paused\\nHint: it is kept until the task expires, and can be read when the tool may be used again\"}],\"isError\":true,\"_meta\":{\"toolcrib/code\":\"TASK_RESULT_WITHHELD\",\"toolcrib/callId\":\"CALL\",\"io.modelcontextprotocol/related-task\":{\"taskId\":\"786512e2-9e0d-44bd-8f29-789f320fe840\"}}}}",
   TOKEN_FILE_EXPOSED:
     "error TOKEN_FILE_EXPOSED: Cannot trust \"/home/ada/.toolcrib/tokens/ci\": other users of this machine may use it (mode 644, must be 600)\nhint: chmod 600 '/home/ada/.toolcrib/tokens/ci'; make a new token if anyone may have read it",
   TOKEN_FILE_UNREADABLE:
@@ -784,6 +918,10 @@ export const recorded: { readonly [code: string]: string } = {
     "error TOKEN_INVALID: Cannot use the token in TOOLCRIB_TOKEN: it must have 16 to 512 letters, digits and . _ ~ + / - characters\nhint: make one: openssl rand -hex 32",
   TOKEN_TOO_MANY:
     "error TOKEN_TOO_MANY: \"/home/ada/.toolcrib/tokens\" holds more than 1000 token files\nhint: remove the files of unused tokens",
+  TOOLPACK_PATH_INVALID:
+    "TOOLPACK_PATH_INVALID: Cannot use the JSONPath \"$..[\": unclosed bracketed selection ('$..[':4) write a path of RFC 9535 without match() and search()",
+  TOOLPACK_TOOL_UNKNOWN:
+    "TOOLPACK_TOOL_UNKNOWN: The toolspec \"acme\" has no tool \"get_repos\" did you mean get_repo?",
   TOOLSPEC_ARGUMENT_INVALID:
     "{\n  \"content\": [\n    {\n      \"type\": \"text\",\n      \"text\": \"Parameter \\\"id\\\" must be a string, but is an array\"\n    }\n  ],\n  \"isError\": true,\n  \"_meta\": {\n    \"toolcrib/code\": \"TOOLSPEC_ARGUMENT_INVALID\",\n    \"toolcrib/callId\": \"CALL\"\n  }\n}",
   TOOLSPEC_AUTH_FORBIDDEN:
@@ -806,6 +944,8 @@ export const recorded: { readonly [code: string]: string } = {
     "acme/toolspecs/acme/0.1.0.yaml:12:24: error TOOLSPEC_BODY_NOT_ALLOWED\nParameter \"q\" has in: body, but GET has no body: POST, PUT, PATCH and DELETE have one\n12 |       - { name: q, in: body, type: string }\n                            ^^^^\nhint: write in: query, or another method\n\n1 error(s), 0 warning(s)",
   TOOLSPEC_DUPLICATE_KEY:
     "acme/toolspecs/acme/0.1.0.yaml:3:1: error TOOLSPEC_DUPLICATE_KEY\nDuplicate field \"name\": it is given before in the same map\n3 | name: acme\n    ^^^^\nhint: remove one of the two\n\n1 error(s), 0 warning(s)",
+  TOOLSPEC_EGRESS_DENIED:
+    "TOOLSPEC_EGRESS_DENIED: Host \"evil.acme.example\" is not in the egress list of the manifest",
   TOOLSPEC_ENCODING_INVALID:
     "acme/toolspecs/acme/0.1.0.yaml:9:15: error TOOLSPEC_ENCODING_INVALID\n\"tools[0].encoding\" must be json, form, multipart or raw, but is \"xml\"\n9 |     encoding: xml\n                  ^^^\n\n1 error(s), 0 warning(s)",
   TOOLSPEC_EXAMPLE_FAILS:
@@ -888,6 +1028,8 @@ export const recorded: { readonly [code: string]: string } = {
     "acme/toolspecs/acme/0.1.0.yaml:12:56: error TOOLSPEC_VALUE_INVALID\nParameter \"count\" has an empty list of values\n12 |       - { name: count, in: query, type: integer, enum: [] }\n                                                            ^^\nhint: enum lists texts, numbers or booleans, at least one\n\n1 error(s), 0 warning(s)",
   TOOLSPEC_VARIABLE_INVALID:
     "acme/toolspecs/acme/0.1.0.yaml:4:18: error TOOLSPEC_VARIABLE_INVALID\nCannot resolve \"{tenant}\" in \"https://{tenant}.acme.example\": no variable has that name\n4 | baseUrl: https://{tenant}.acme.example\n                     ^^^^^^^^\nhint: add variables: { tenant: { description: … } }\n\n1 error(s), 0 warning(s)",
+  TOOLSPEC_VARIABLE_UNSET:
+    "TOOLSPEC_VARIABLE_UNSET: Variable \"tenant\" of base URL \"https://{tenant}.acme.example\" has no value set tenant in the variables of the toolspec",
   TOOLSPEC_VERSION_INVALID:
     "acme/toolspecs/acme/0.1.0.yaml:3:10: error TOOLSPEC_VERSION_INVALID\n\"version\" must be MAJOR.MINOR.PATCH without leading zeros, but is \"1\"\n3 | version: \"1\"\n             ^^^\n\n1 error(s), 0 warning(s)",
   TOOLSPEC_VERSION_MISMATCH:
@@ -902,54 +1044,74 @@ export const recorded: { readonly [code: string]: string } = {
     "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32602,\"message\":\"Unknown tool: \\\"notes__serch\\\" (did you mean \\\"notes__search\\\"?)\",\"data\":{\"code\":\"TOOL_NOT_FOUND\",\"hint\":\"did you mean \\\"notes__search\\\"?\"}}}",
   TOOL_UNAVAILABLE:
     "error TOOL_UNAVAILABLE: The tool \"notes:search\" cannot be called: \"notes:search\" waits for approval. The operator can see and approve it: toolcrib approve notes",
+  UPSTREAM_ASK_REFUSED:
+    "{\"code\":-32603,\"message\":\"\\\"sampling/createMessage\\\" was refused: the server \\\"notes\\\" is declared with interactive: false (remove interactive: false if the server has to ask clients)\",\"data\":{\"server\":\"notes\",\"code\":\"UPSTREAM_ASK_REFUSED\",\"hint\":\"remove interactive: false if the server has to ask clients\"}}",
+  UPSTREAM_ASK_UNATTRIBUTED:
+    "{\"code\":-32603,\"message\":\"\\\"sampling/createMessage\\\" was refused on the session of the server \\\"notes\\\" that all clients share (call again: a client that can be asked has a session of its own from now on)\",\"data\":{\"code\":\"UPSTREAM_ASK_UNATTRIBUTED\",\"hint\":\"call again: a client that can be asked has a session of its own from now on\"}}",
   UPSTREAM_CLOSED:
     "error UPSTREAM_CLOSED: The server \"notes\" ended before it answered, and the call may have had an effect\nhint: check the effect before you repeat it",
   UPSTREAM_ERROR:
-    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000005\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"call.completed\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"depth\":0,\"client\":{\"issuer\":\"toolcrib:anonymous\",\"subject\":\"anonymous\",\"name\":\"anonymous\",\"clientInfo\":{\"name\":\"example\",\"version\":\"1.0.0\"}},\"tool\":\"notes:prompts/review\",\"origin\":\"server\",\"server\":\"notes\",\"outcome\":\"failed\",\"code\":\"UPSTREAM_ERROR\",\"durationMs\":N}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"call.completed\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"depth\":0,\"client\":{\"issuer\":\"toolcrib:anonymous\",\"subject\":\"anonymous\",\"name\":\"anonymous\",\"clientInfo\":{\"name\":\"example\",\"version\":\"1.0.0\"}},\"tool\":\"notes:prompts/review\",\"origin\":\"server\",\"server\":\"notes\",\"outcome\":\"failed\",\"code\":\"UPSTREAM_ERROR\",\"durationMs\":N}}",
   UPSTREAM_LIST_ENDLESS:
     "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"UPSTREAM_LIST_ENDLESS\",\"reason\":\"\\\"tools/list\\\" repeats the cursor \\\"page-2\\\"\",\"msg\":\"server is not available\"}",
+  UPSTREAM_QUARANTINED:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"The server \\\"notes\\\" is quarantined: 3 messages broke a limit, the last one: The server's answer is larger than 33554432 bytes\\nHint: the operator can release it: toolcrib release notes\"}],\"isError\":true,\"_meta\":{\"toolcrib/code\":\"UPSTREAM_QUARANTINED\",\"toolcrib/callId\":\"CALL\"}}}",
   UPSTREAM_RESULT_INVALID:
     "error UPSTREAM_RESULT_INVALID: The server \"notes\" answered a call of its tool \"search\" with an invalid result: content is not a list. The call may have had an effect\nhint: report it to the maintainers of the server",
+  UPSTREAM_TASK_CANCELLED:
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"call.completed\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"depth\":0,\"client\":{\"issuer\":\"toolcrib:anonymous\",\"subject\":\"anonymous\",\"name\":\"anonymous\",\"clientInfo\":{\"name\":\"example\",\"version\":\"1.0.0\"}},\"tool\":\"notes:job\",\"origin\":\"server\",\"server\":\"notes\",\"outcome\":\"failed\",\"code\":\"UPSTREAM_TASK_CANCELLED\",\"durationMs\":N}}",
+  UPSTREAM_TASK_LOST:
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"The server \\\"notes\\\" does not know the task of this call any more: Task not found\\nHint: the call may have had an effect: check it before you repeat the call\"}],\"isError\":true,\"_meta\":{\"toolcrib/code\":\"UPSTREAM_TASK_LOST\",\"toolcrib/callId\":\"CALL\",\"io.modelcontextprotocol/related-task\":{\"taskId\":\"786512e2-9e0d-44bd-8f29-789f320fe840\"}}}}",
   "approval.granted":
-    "{\"specversion\":\"1.0\",\"id\":\"…002-0000000000000002\",\"source\":\"/toolcrib\",\"writer\":\"002\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"approval.granted\",\"time\":\"TIME\",\"data\":{\"tool\":\"saved:report\",\"owner\":{\"issuer\":\"toolcrib:anonymous\",\"subject\":\"anonymous\",\"name\":\"anonymous\"},\"codeDigest\":\"sha256:…\",\"reach\":[\"notes:write_file\"]}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…002-…\",\"source\":\"/toolcrib\",\"writer\":\"002\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"approval.granted\",\"time\":\"TIME\",\"data\":{\"tool\":\"saved:report\",\"owner\":{\"issuer\":\"toolcrib:anonymous\",\"subject\":\"anonymous\",\"name\":\"anonymous\"},\"codeDigest\":\"sha256:…\",\"reach\":[\"notes:write_file\"]}}",
   "audit.accepted":
-    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000008\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"audit.accepted\",\"time\":\"TIME\",\"data\":{\"findings\":[{\"id\":\"…\",\"message\":\"a start found that the trail was not what was signed before: the records up to 4 were signed at TIME, and the last one was 3\"}],\"reason\":\"restored from a backup\",\"by\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"signature\":\"…\"}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"audit.accepted\",\"time\":\"TIME\",\"data\":{\"findings\":[{\"id\":\"…\",\"message\":\"a start found that the trail was not what was signed before: the records up to 4 were signed at TIME, and the last one was 3\"}],\"reason\":\"restored from a backup\",\"by\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"signature\":\"…\"}}",
   "audit.damaged":
-    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000004\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"audit.damaged\",\"time\":\"TIME\",\"data\":{\"findings\":[{\"what\":\"cut_off\",\"message\":\"the records up to 4 were signed at TIME, and the last one was 3\"}],\"head\":{\"writer\":\"001\",\"sequence\":4,\"hash\":\"…\",\"time\":\"TIME\",\"closed\":true,\"signature\":\"…\"}}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"audit.damaged\",\"time\":\"TIME\",\"data\":{\"findings\":[{\"what\":\"cut_off\",\"message\":\"the records up to 4 were signed at TIME, and the last one was 3\"}],\"head\":{\"writer\":\"001\",\"sequence\":4,\"hash\":\"…\",\"time\":\"TIME\",\"closed\":true,\"signature\":\"…\"}}}",
   "audit.key":
-    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000001\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"audit.key\",\"time\":\"TIME\",\"data\":{\"digest\":\"sha256:…\",\"algorithm\":\"ed25519\"}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"audit.key\",\"time\":\"TIME\",\"data\":{\"digest\":\"sha256:…\",\"algorithm\":\"ed25519\"}}",
   "audit.recovered":
-    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000005\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"audit.recovered\",\"time\":\"TIME\",\"data\":{\"segment\":\"001-00000001.jsonl\",\"position\":N,\"bytes\":15,\"reason\":\"torn\"}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"audit.recovered\",\"time\":\"TIME\",\"data\":{\"segment\":\"001-00000001.jsonl\",\"position\":N,\"bytes\":15,\"reason\":\"torn\"}}",
   "call.completed":
-    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000005\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"call.completed\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"depth\":0,\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"tool\":\"notes:search\",\"origin\":\"server\",\"server\":\"notes\",\"outcome\":\"ok\",\"durationMs\":N,\"resultBytes\":N,\"fingerprints\":{\"/content/0/text\":\"…\"}}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"call.completed\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"depth\":0,\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"tool\":\"notes:search\",\"origin\":\"server\",\"server\":\"notes\",\"outcome\":\"ok\",\"durationMs\":N,\"resultBytes\":N,\"fingerprints\":{\"/content/0/text\":\"…\"}}}",
   "call.denied":
-    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000005\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"call.denied\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"depth\":0,\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"tool\":\"notes:delete_file\",\"origin\":\"server\",\"server\":\"notes\",\"outcome\":\"denied\",\"decision\":\"deny\",\"argumentsDigest\":\"sha256:…\",\"preview\":{},\"rule\":\"mutability.read_only\",\"code\":\"MUTABILITY_VIOLATION\",\"reason\":\"\\\"notes__delete_file\\\" was not called: it declares destructiveHint: true, and its server \\\"notes\\\" has mutability_class: read_only\"}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"call.denied\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"depth\":0,\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"tool\":\"notes:delete_file\",\"origin\":\"server\",\"server\":\"notes\",\"outcome\":\"denied\",\"decision\":\"deny\",\"argumentsDigest\":\"sha256:…\",\"preview\":{},\"rule\":\"mutability.read_only\",\"code\":\"MUTABILITY_VIOLATION\",\"reason\":\"\\\"notes__delete_file\\\" was not called: it declares destructiveHint: true, and its server \\\"notes\\\" has mutability_class: read_only\"}}",
   "call.intent":
-    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000004\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"call.intent\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"depth\":0,\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"tool\":\"notes:search\",\"origin\":\"server\",\"server\":\"notes\",\"argumentsDigest\":\"sha256:…\",\"preview\":{\"query\":\"milk\"},\"fingerprints\":{\"/query\":\"…\"},\"decision\":\"allow\",\"rule\":\"default\",\"containment\":\"deadline\"}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"call.intent\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"depth\":0,\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"tool\":\"notes:search\",\"origin\":\"server\",\"server\":\"notes\",\"argumentsDigest\":\"sha256:…\",\"preview\":{\"query\":\"milk\"},\"fingerprints\":{\"/query\":\"…\"},\"decision\":\"allow\",\"rule\":\"default\",\"containment\":\"deadline\"}}",
   "config.changed":
-    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000002\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"config.changed\",\"time\":\"TIME\",\"data\":{\"files\":[\"toolcrib.yaml\"],\"digest\":\"sha256:…\"}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"config.changed\",\"time\":\"TIME\",\"data\":{\"files\":[\"toolcrib.yaml\"],\"digest\":\"sha256:…\"}}",
   "containment.violation":
-    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000004\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"containment.violation\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"tool\":\"notes:fetch\",\"server\":\"notes\",\"rule\":\"containment.network.unverified\",\"reason\":\"it can reach other systems: its annotations are not believed\",\"effect\":\"blocked\"}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"containment.violation\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"tool\":\"notes:fetch\",\"server\":\"notes\",\"rule\":\"containment.network.unverified\",\"reason\":\"it can reach other systems: its annotations are not believed\",\"effect\":\"blocked\"}}",
   "definition.approved":
-    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000011\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"definition.approved\",\"time\":\"TIME\",\"data\":{\"server\":\"notes\",\"kind\":\"tool\",\"tool\":\"notes:search\",\"digest\":\"sha256:…\",\"previousDigest\":\"sha256:…\",\"approvedBy\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"}}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"definition.approved\",\"time\":\"TIME\",\"data\":{\"server\":\"notes\",\"kind\":\"tool\",\"tool\":\"notes:search\",\"digest\":\"sha256:…\",\"previousDigest\":\"sha256:…\",\"approvedBy\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"}}}",
   "definition.changed":
-    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000006\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"definition.changed\",\"time\":\"TIME\",\"data\":{\"server\":\"notes\",\"kind\":\"tool\",\"tool\":\"notes:search\",\"digest\":\"sha256:…\",\"previousDigest\":\"sha256:…\",\"effect\":\"quarantined\"}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"definition.changed\",\"time\":\"TIME\",\"data\":{\"server\":\"notes\",\"kind\":\"tool\",\"tool\":\"notes:search\",\"digest\":\"sha256:…\",\"previousDigest\":\"sha256:…\",\"effect\":\"quarantined\"}}",
   "egress.denied":
-    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000005\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"egress.denied\",\"time\":\"TIME\",\"data\":{\"server\":\"acme\",\"callId\":\"CALL\",\"host\":\"api.acme.example\",\"code\":\"EGRESS_ADDRESS_DENIED\",\"reason\":\"Cannot reach \\\"api.acme.example\\\": it has an address that is not public (private)\"}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"egress.denied\",\"time\":\"TIME\",\"data\":{\"server\":\"acme\",\"callId\":\"CALL\",\"host\":\"api.acme.example\",\"code\":\"EGRESS_ADDRESS_DENIED\",\"reason\":\"Cannot reach \\\"api.acme.example\\\": it has an address that is not public (private)\"}}",
   "guard.paused":
-    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000002\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"guard.paused\",\"time\":\"TIME\",\"data\":{\"kind\":\"server\",\"name\":\"notes\",\"reason\":\"disk is full\",\"by\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"cancelledCalls\":0}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"guard.paused\",\"time\":\"TIME\",\"data\":{\"kind\":\"server\",\"name\":\"notes\",\"reason\":\"disk is full\",\"by\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"cancelledCalls\":0}}",
   "guard.resumed":
-    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000003\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"guard.resumed\",\"time\":\"TIME\",\"data\":{\"kind\":\"server\",\"name\":\"notes\",\"by\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"}}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"guard.resumed\",\"time\":\"TIME\",\"data\":{\"kind\":\"server\",\"name\":\"notes\",\"by\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"}}}",
   "labels.forgotten":
-    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000007\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"labels.forgotten\",\"time\":\"TIME\",\"data\":{\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"labels\":[\"private\"]}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"labels.forgotten\",\"time\":\"TIME\",\"data\":{\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"labels\":[\"private\"]}}",
   "mutability.violation":
-    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000004\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"mutability.violation\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"tool\":\"notes:delete_file\",\"server\":\"notes\",\"rule\":\"mutability.read_only\",\"reason\":\"it declares destructiveHint: true\",\"effect\":\"blocked\"}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"mutability.violation\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"tool\":\"notes:delete_file\",\"server\":\"notes\",\"rule\":\"mutability.read_only\",\"reason\":\"it declares destructiveHint: true\",\"effect\":\"blocked\"}}",
+  "package.ran":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"package.ran\",\"time\":\"TIME\",\"data\":{\"server\":\"demo.echo\",\"callId\":\"CALL\",\"implementation\":\"shell\"}}",
   "policy.changed":
-    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000004\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"policy.changed\",\"time\":\"TIME\",\"data\":{\"digest\":\"sha256:…\",\"previousDigest\":\"sha256:…\"}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"policy.changed\",\"time\":\"TIME\",\"data\":{\"digest\":\"sha256:…\",\"previousDigest\":\"sha256:…\"}}",
+  "policy.rejected":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"policy.rejected\",\"time\":\"TIME\",\"data\":{\"digest\":\"sha256:…\",\"problem\":\"team.cedar:2:36: error CEDAR_SYNTAX\\nUnexpected end of input\\n2 | forbid(principal, action, resource)\\n                                       ^\\nhint: expected `;` or identifier\"}}",
   "result.suspicious":
-    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000005\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"result.suspicious\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"tool\":\"notes:fetch\",\"server\":\"notes\",\"findings\":[{\"message\":\"it asks the model to set other instructions aside\",\"path\":\"content.0.text\",\"offset\":0}]}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"result.suspicious\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"client\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"tool\":\"notes:fetch\",\"server\":\"notes\",\"findings\":[{\"message\":\"it asks the model to set other instructions aside\",\"path\":\"content.0.text\",\"offset\":0}]}}",
+  "secret.echoed":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"secret.echoed\",\"time\":\"TIME\",\"data\":{\"server\":\"acme\",\"callId\":\"CALL\",\"host\":\"api.acme.example\",\"credential\":\"token\",\"secret\":\"acme-token\",\"where\":\"body\"}}",
+  "secret.used":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"secret.used\",\"time\":\"TIME\",\"data\":{\"server\":\"acme\",\"callId\":\"CALL\",\"host\":\"api.acme.example\",\"credential\":\"token\",\"secret\":\"acme-token\"}}",
+  "server.quarantined":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"server.quarantined\",\"time\":\"TIME\",\"data\":{\"server\":\"notes\",\"tool\":\"notes:*\",\"reason\":\"3 messages broke a limit, the last one: The server's answer is larger than 33554432 bytes\",\"code\":\"UPSTREAM_QUARANTINED\"}}",
   "server.started":
-    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000003\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"server.started\",\"time\":\"TIME\",\"data\":{\"server\":\"notes\",\"transport\":\"streamable_http\",\"protocolVersion\":\"2025-11-25\",\"toolCount\":6,\"containment\":\"deadline\"}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"server.started\",\"time\":\"TIME\",\"data\":{\"server\":\"notes\",\"transport\":\"streamable_http\",\"protocolVersion\":\"2025-11-25\",\"toolCount\":6,\"containment\":\"deadline\"}}",
   "server.stopped":
-    "{\"specversion\":\"1.0\",\"id\":\"…001-0000000000000004\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"server.stopped\",\"time\":\"TIME\",\"data\":{\"server\":\"notes\",\"reason\":\"it was stopped\"}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"server.stopped\",\"time\":\"TIME\",\"data\":{\"server\":\"notes\",\"reason\":\"it was stopped\"}}",
 };

@@ -5,13 +5,13 @@
 
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { test } from "node:test";
 import { clientPrograms } from "@toolcrib/clients";
 import { guideGroups } from "../e2e/run-guide.ts";
 import { notRun, pagesElsewhere, ranElsewhere, transcriptsElsewhere } from "./not-run.ts";
 import { pageSettings } from "./page-settings.ts";
-import { commandsOf, docs, listPages, stepsOf } from "./page-steps.ts";
+import { commandsOf, docs, listPages, readPage, stepsOf } from "./page-steps.ts";
 
 const root = join(docs, "..");
 const inGroups = new Set<string>(Object.values(guideGroups).flat());
@@ -94,9 +94,45 @@ test("each group of pages is tested, and each named file reads the page that it 
     ...Object.entries(transcriptsElsewhere),
     ...Object.entries(pagesElsewhere),
   ];
-  for (const [page, file] of named)
+  for (const [page, file] of named) {
+    // A comment takes nothing from a page, and neither does a file that reads another page of the same name.
+    const code = readFileSync(join(root, file), "utf8").replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+    const isNamed = code.includes(`"${page}"`) || code.includes(`docs/${page}"`);
+    const takesAll = code.includes("Object.entries(ranElsewhere)") && code.includes(`"${file}"`);
+    const isTaken =
+      ranElsewhere[page] === undefined ? isNamed : takesRanElsewhere(code) && (takesAll || isNamed);
     assert.ok(
-      new RegExp(`${basename(page)}|ranElsewhere`).test(readFileSync(join(root, file), "utf8")),
+      isTaken || (page === "../README.md" && code.includes('/../README.md"')),
       `${file} does not read ${page}`,
     );
+  }
+});
+
+/** Whether the code of a file imports the table and uses it. */
+function takesRanElsewhere(code: string): boolean {
+  return /^import \{[^}]*\branElsewhere\b[^}]*\} from/m.test(code) && /\branElsewhere[)[]/.test(code);
+}
+
+test("a page or command has one runner, and the table of a command names files that run it", () => {
+  const whole = [...Object.keys(pagesElsewhere)];
+  for (const page of whole)
+    assert.ok(!inGroups.has(page) && !ofClients.has(page), `${page} is in a group and in pagesElsewhere`);
+  for (const page of ofClients)
+    assert.ok(!inGroups.has(page), `${page} is in a group and a page of a client`);
+});
+
+test("no command hides in a code block that no test reads", () => {
+  for (const page of listPages())
+    for (const [, indent = "", language = "", name] of readPage(page).matchAll(
+      /^( *)```(\w+)(?: (\S+))?$/gm,
+    )) {
+      assert.doesNotMatch(
+        language,
+        /^(?:bash|shell|zsh|fish|powershell|pwsh|bat|cmd)$/,
+        `${page}: write sh or console`,
+      );
+      if (language !== "sh" && language !== "console") continue;
+      assert.equal(indent, "", `${page}: a block of ${language} within a list is not read`);
+      assert.ok(name === undefined || /\.sh$|^[^.]+$/.test(name), `${page}: "${name}" is no script`);
+    }
 });

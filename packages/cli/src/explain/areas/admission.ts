@@ -1,7 +1,7 @@
 /** Explanations of the codes of the package admission. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
-import { call, serverFile } from "../samples.ts";
+import { call, gateway, httpRequest, operatorRequest, serverFile } from "../samples.ts";
 
 export const explanations: Explanations = {
   APPROVALS_FULL: {
@@ -18,19 +18,22 @@ export const explanations: Explanations = {
   APPROVAL_DENIED: {
     cause:
       "The operator, or the person at the client, said no to exactly this call: this tool with these arguments by this client. Repeating it gives the same answer.",
-    did: "An agent asked to delete a branch; the operator ran toolcrib approve --deny for it, and the agent repeated the call.",
-    prints:
-      '"github:delete_branch" was not called: exactly this call was denied (c4f1)\ndo not repeat it; ask the user what to do instead',
-    unrun: "running",
+    files: serverFile("notes", ["containment: { filesystem_write: allow }"], "serve: { auth: none }\n"),
+    before: [
+      "toolcrib serve &",
+      call("notes__write_file", { text: "milk" }),
+      "toolcrib approve --deny call:0123456789abcdef",
+    ],
+    run: call("notes__write_file", { text: "milk" }),
     fix: "Tell the user, and do something else. A call with other arguments is a new call and waits for a decision of its own. An operator who denied it by mistake can let the client call again after an hour, when the decision is forgotten.",
   },
   APPROVAL_OUTDATED: {
     cause:
       "Between showing and approving, something changed: the definition of the tool, the definitions of a server that wait, or the rules that made the call need an approval. An approval counts only for what was shown.",
-    did: "The operator looks at the waiting definitions of a server, the server is updated, and the operator approves what is on the screen.",
-    prints:
-      'Nothing was approved: the definitions of "github" that wait for approval changed in the meantime\nlook at them again, then approve them',
-    unrun: "running",
+    files: gateway.files,
+    did: "The operator approves definitions that do not wait.",
+    before: gateway.before,
+    run: operatorRequest("POST", "/api/v1/servers/notes/approve?digest=sha256:00"),
     fix: "Run toolcrib approve again, read what waits now, and approve that. For a call, let the client make it again; it waits under a new id if it still needs an approval.",
   },
   APPROVAL_REQUIRED: {
@@ -52,10 +55,9 @@ export const explanations: Explanations = {
   APPROVAL_UNAVAILABLE: {
     cause:
       "The call needs an approval, and the file with approvals in the home cannot be read or written: the disk is full, the file is damaged, or its permissions changed. Without it a call cannot be known to be approved, so it is refused.",
-    did: "The disk of the home is full, and an agent calls a tool that needs an approval.",
-    prints:
-      '"notes:write_file" was not called: it needs the approval of the operator, and approvals cannot be read or stored: Cannot write "/home/ada/.toolcrib/approvals/calls.json": ENOSPC',
-    unrun: "damage",
+    files: serverFile("notes", ["containment: { filesystem_write: allow }"], "serve: { auth: none }\n"),
+    before: ["umask 077; mkdir -p .toolcrib/approvals/calls.json/x", "toolcrib serve &"],
+    run: call("notes__write_file", { text: "milk" }),
     fix: "Remove what the message names: free disk space, or let the user who runs Toolcrib own the home (toolcrib doctor --fix sets the modes). Then let the client call again.",
   },
   BUDGETS_UNREADABLE: {
@@ -115,9 +117,10 @@ export const explanations: Explanations = {
   PAUSE_INVALID: {
     cause:
       "A request to pause or resume names something that cannot be paused: an unknown kind, an empty name, or a time that is not between a second and a year.",
-    did: "A script sends POST /api/v1/pauses with for_ms: 10.",
-    prints: "Cannot pause: the time is not between a second and a year",
-    unrun: "running",
+    files: gateway.files,
+    did: "A script of the operator asks the gateway for a pause of 10 ms.",
+    before: gateway.before,
+    run: operatorRequest("POST", "/api/v1/pauses/pause?kind=server&name=notes&seconds=0.01"),
     fix: "Name a tool, a server, a client or all, and a time from one second to one year, or none. toolcrib help pause shows the forms.",
   },
   RATE_LIMITED: {
@@ -143,9 +146,9 @@ export const explanations: Explanations = {
   SERVER_NOT_FOUND: {
     cause:
       "A request or an endpoint such as /mcp/s/NAME names a server that the configuration does not have. Often a server was renamed or removed, and a client still has the old address.",
-    did: "A script asks for the waiting definitions of the server gitub.",
-    prints: 'No tool server or package has the id "gitub"\nthe ids are github, notes',
-    unrun: "running",
+    files: gateway.files,
+    before: gateway.before,
+    run: httpRequest("POST /mcp/s/gitub", ["Content-Type: application/json"], "{}"),
     fix: "Use one of the ids that the hint or toolcrib status lists. If a client has the old endpoint, connect it again: toolcrib connect CLIENT.",
   },
 };

@@ -6,10 +6,9 @@ export const explanations: Explanations = {
   CONTROL_LISTEN_FAILED: {
     cause:
       "The gateway opens a socket file for the operator's commands in a private temporary folder. The system refused it: the folder is on a file system without sockets, is not writable, or its path is longer than a socket may have (about 100 bytes).",
-    did: "toolcrib serve is started with TMPDIR on a network drive.",
-    prints:
-      'Cannot create the control socket in "/mnt/share/tmp": ENOTSUP\nset TMPDIR to a folder on a local file system with a short path',
-    unrun: "machine",
+    files: { "toolcrib.yaml": "tool_servers: []\n" },
+    did: "The path of the home is too long for a socket, and the folder for temporary files cannot have one.",
+    run: `TMPDIR=/proc toolcrib serve --listen 127.0.0.1:0 --home ${"home-of-toolcrib-".repeat(6)}`,
     fix: "Start the gateway with TMPDIR=/tmp, or another local folder with a short path that this user can write to.",
   },
   TOKEN_FILE_EXPOSED: {

@@ -1,6 +1,7 @@
 /** Explanations of the codes of the package cedar. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
+import { library } from "../samples.ts";
 
 export const explanations: Explanations = {
   CEDAR_ANNOTATION: {
@@ -98,6 +99,7 @@ policy: { files: [team.cedar] }
     did: "A part of the installation is missing.",
     prints: "The policy engine failed at this file: unreachable\nsimplify its policies",
     unrun: "machine",
+    tested: "packages/cedar/test/complexity.security.test.ts",
     fix: "Install Toolcrib again. If the engine fails at one file, simplify its policies and report it.",
   },
   CEDAR_UNMATCHED: {
@@ -124,9 +126,12 @@ policy: { files: [team.cedar] }
   POLICY_INVALID: {
     cause:
       "The policy files have errors, so there is no policy that could decide. The output lists each error with its place.",
-    did: "An embedding program starts a gateway with policy files that have an error.",
-    prints: '"team.cedar" was not read',
-    unrun: "setup",
+    files: library(
+      'const text = "permit(principal, action, resource)";',
+      'await openOfflinePolicy({ clients: {}, files: [{ name: "team.cedar", text }] });',
+    ),
+    did: "An embedding program opens policy files with an error.",
+    run: "node program.mjs",
     fix: "Fix the errors: toolcrib policy check lists them.",
   },
   POLICY_TEST_INVALID: {
@@ -153,10 +158,13 @@ policy: { allow: ["github:*"] }
   },
   POLICY_TEST_TOO_LARGE: {
     cause: "A file of policy tests is longer than is read (1 MiB).",
-    did: "An embedding program passes the text of a generated file of 2 MB; the command refuses the file when it reads it.",
-    prints:
-      "The policy test has 2097152 characters; at most 1048576 are allowed\nsplit it into several files",
-    unrun: "library",
+    files: library(
+      'const text = "# policy tests".padEnd(2 ** 21);',
+      'const { diagnostics } = parsePolicyTests({ name: "team.test.yaml", text }, {});',
+      "for (const { code, message } of diagnostics) console.log(code, message);",
+    ),
+    did: "An embedding program reads a generated file of policy tests.",
+    run: "node program.mjs",
     fix: "Split it into several files.",
   },
   POLICY_TEST_UNMATCHED: {

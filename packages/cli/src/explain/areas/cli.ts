@@ -1,7 +1,7 @@
 /** Explanations of the codes of the package cli. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
-import { gateway, manifestFile, packageFiles, serverFile } from "../samples.ts";
+import { gateway, manifestFile, packageFiles, pairFiles, serverFile } from "../samples.ts";
 
 export const explanations: Explanations = {
   CLI_APPROVAL_NOT_FOUND: {
@@ -83,9 +83,8 @@ export const explanations: Explanations = {
   },
   CLI_CREDENTIAL_MISSING: {
     cause: "The command calls an API itself, and a variable with the credential is not set.",
-    did: "toolcrib toolpack serve is started without the variable of its token.",
-    prints: 'No value for the credential "token": ACME_TOKEN is not set\nset ACME_TOKEN',
-    unrun: "setup",
+    files: { ...pairFiles({}), "arguments.json": '{ "id": "7" }\n' },
+    run: "HTTPS_PROXY=http://127.0.0.1:9 toolcrib toolpack serve --manifest acme/manifests/acme/0.1.0.yaml --toolspec acme/toolspecs/acme/0.1.0.yaml --call get_repo < arguments.json",
     fix: "Set the variable, or run the command behind toolcrib egress, which inserts secrets.",
   },
   CLI_EXPORT_FAILED: {
@@ -120,10 +119,10 @@ export const explanations: Explanations = {
   CLI_GATEWAY_UNUSABLE: {
     cause:
       "A gateway of this home runs, and does not answer as this command expects: it hangs, or runs another version.",
-    did: "Toolcrib was updated, and the gateway still runs the old version.",
-    prints:
-      "The gateway at http://127.0.0.1:7420 cannot be used: it does not know this route\nrestart the gateway with this version of toolcrib, or use the configuration without it: --config FILE",
-    unrun: "running",
+    files: gateway.files,
+    did: "A program removed the socket of the gateway.",
+    before: [...gateway.before, "rm .toolcrib/run/*.sock"],
+    run: "toolcrib status",
     fix: "Restart the gateway; toolcrib doctor shows its version.",
   },
   CLI_HOME_IN_USE: {
@@ -149,13 +148,14 @@ info: { title: Shop, version: "1" }
     prints:
       'Cannot load a part of Toolcrib: Cannot find package "yaml"\ninstall Toolcrib again; in a checkout, run npm ci',
     unrun: "machine",
+    tested: "packages/cli/test/load-failure.process.test.ts",
     fix: "Install Toolcrib again; in a checkout, run npm ci.",
   },
   CLI_INTERNAL: {
     cause: "The command failed because of a fault in Toolcrib.",
     did: "A command meets a state that nobody thought of.",
     prints: "Internal error\nthis is a bug in Toolcrib; run the command with --debug and report its output",
-    unrun: "fault",
+    unrun: "untested",
     fix: "Run the command with --debug, and report the output and the command.",
   },
   CLI_INTERRUPTED: {
@@ -163,6 +163,7 @@ info: { title: Shop, version: "1" }
     did: "Ctrl-C is pressed while servers start.",
     prints: "Interrupted by SIGINT",
     unrun: "moment",
+    tested: "packages/cli/test/first-run.process.test.ts",
     fix: "Nothing; run the command again.",
   },
   CLI_PACKAGE_INVALID: {
@@ -245,10 +246,13 @@ result = values[5]
   CLI_SERVICE_FAILED: {
     cause:
       "systemctl of the user's systemd refused an operation on the service, or the service ended while it started. The message has its exit code and what it printed.",
-    did: "toolcrib service install, with a configuration that has an error.",
-    prints:
-      "systemctl --user start toolcrib.service ended with 1\ntoolcrib service logs shows why a service does not start",
-    unrun: "machine",
+    files: {
+      "toolcrib.yaml": "tool_servers: []\n",
+      "bin/systemctl":
+        "#!/bin/sh\ncase \"$*\" in *show*) exit 0 ;; esac\necho 'Job for toolcrib.service failed' >&2\nexit 1\n",
+    },
+    before: ["chmod +x bin/systemctl"],
+    run: "PATH=bin:/usr/bin:/bin toolcrib service install",
     fix: "Read toolcrib service logs, correct what it shows (often toolcrib config check finds it, too), and run toolcrib service install again.",
   },
   CLI_SERVICE_UNAVAILABLE: {

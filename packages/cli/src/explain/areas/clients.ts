@@ -36,6 +36,7 @@ export const explanations: Explanations = {
     prints:
       "The file has 60000000 characters; at most 10000000 are edited\nadd the server in the client itself",
     unrun: "setup",
+    tested: "packages/cli/test/import-damaged.process.test.ts",
     fix: "Add the server with the client's own command (such as claude mcp add), or let the client shorten its file. toolcrib connect CLIENT --print shows the entry.",
   },
 };

@@ -142,7 +142,7 @@ tool_servers: []
     cause: "A warning: a field of the other program has no equivalent and no effect here.",
     files: { "mcp.json": '{ "mcpServers": { "notes": { "command": "node", "autoApprove": ["x"] } } }\n' },
     run: "toolcrib config check mcp.json",
-    fix: "Nothing, or express the intention with the fields of toolcrib.yaml: toolcrib init --from FILE converts the servers.",
+    fix: "Nothing, or express the intention with the fields of toolcrib.yaml: toolcrib init --import FILE converts the servers.",
   },
   CONFIG_HEADER_NOT_ALLOWED: {
     cause:
@@ -246,9 +246,16 @@ tool_servers: []
   CONFIG_MANIFEST_LOCK: {
     cause:
       "The lock of an adopted server is missing, or is not the one that its manifest records, so that other code could be started.",
-    did: "The lock beside a manifest was updated alone.",
-    prints: "The lock of the manifest is missing\nfix the errors listed for this file",
-    unrun: "setup",
+    files: {
+      "toolcrib.yaml":
+        "tool_servers:\n  - id: notes\n    transport: { kind: stdio, manifest: ./manifest.yaml }\n",
+      ...manifestFile(
+        ["builder: toolpack", "builder: node"],
+        ["tag: v0.1.0", "tag: 1.2.3"],
+        ["github.com/acme/acme", "npm:@acme/acme"],
+      ),
+    },
+    run: "toolcrib config check toolcrib.yaml",
     fix: "Get manifest and lock of one version, or record the lock again: toolcrib lint-manifests --live FILE --write.",
   },
   CONFIG_MANIFEST_NOT_FOUND: {
@@ -265,9 +272,12 @@ tool_servers: []
   },
   CONFIG_MANIFEST_UNREADABLE: {
     cause: "The manifest or its lock exists and cannot be read.",
-    did: "The manifest belongs to another user.",
-    prints: 'Cannot read "./manifest.yaml": permission denied\ncheck the permissions of the file',
-    unrun: "machine",
+    files: {
+      "toolcrib.yaml":
+        "tool_servers:\n  - id: notes\n    transport: { kind: stdio, manifest: ./notes.yaml }\n",
+    },
+    before: ["ln -s notes.yaml notes.yaml"],
+    run: "toolcrib config check toolcrib.yaml",
     fix: "Let this user read the file.",
   },
   CONFIG_POLICY_FLOOR: {
@@ -456,9 +466,9 @@ toolspecs: [{ path: ./absent }]
   },
   CONFIG_TOOLSPEC_UNREADABLE: {
     cause: "A manifest or toolspec exists and cannot be read.",
-    did: "A toolspec belongs to another user.",
-    prints: 'Cannot read "./acme": permission denied',
-    unrun: "machine",
+    files: { "toolcrib.yaml": "toolspecs:\n  - { path: ./acme }\n" },
+    before: ["ln -s acme acme"],
+    run: "toolcrib config check toolcrib.yaml",
     fix: "Let this user read the files.",
   },
   CONFIG_TOOLSPEC_VARIABLE: {
@@ -577,7 +587,7 @@ toolspecs: [{ path: ./absent }]
         '{ "mcpServers": { "notes": { "command": "node", "args": ["notes.js"], "env": { "TOKEN": "${NOTES_TOKEN}" } } } }\n',
     },
     run: "toolcrib --config mcp.json list --log-level warn 2>&1 | grep code",
-    fix: "Set the variable where the gateway is started, or import the servers and store secrets: toolcrib init --from FILE.",
+    fix: "Set the variable where the gateway is started, or import the servers and store secrets: toolcrib init --import FILE.",
   },
   CONFIG_WRONG_TYPE: {
     cause: "A value has another type than its field takes, such as text instead of a list.",

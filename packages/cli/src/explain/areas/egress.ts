@@ -1,7 +1,7 @@
 /** Explanations of the codes of the package egress. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
-import { manifestFile, pairFiles, toolspecFiles } from "../samples.ts";
+import { apiBefore, apiFiles, library, manifestFile, pairFiles, toolspecFiles } from "../samples.ts";
 
 export const explanations: Explanations = {
   EGRESS_ADDRESS_DENIED: {
@@ -21,10 +21,14 @@ export const explanations: Explanations = {
   EGRESS_AUTHORITY_INVALID: {
     cause:
       "The egress takes URLs in one form only: https://, a host name in ASCII, a path. Addresses, user names, fragments and trailing dots can be read differently by two programs, so they are refused.",
-    did: "A contained server requests https://user@api.example.com/.",
-    prints:
-      'Cannot read "https://user@api.example.com/": it is not "https://", a host name in ASCII, and a path\naddresses, user information, fragments and trailing dots are not allowed',
-    unrun: "remote",
+    files: manifestFile(
+      [
+        '  - id: token\n    type: api_key\n    inject: { header: Authorization, format: "Bearer {token}" }\n',
+        "",
+      ],
+      ["credentials:\n", "credentials: []\n"],
+    ),
+    run: "toolcrib egress --manifest manifest.yaml -- curl -sS https://192.0.2.7/",
     fix: "Write the plain host name. Convert names with other letters to their form in ASCII (xn--…), and send credentials in headers.",
   },
   EGRESS_AUTHORITY_MISMATCH: {
@@ -46,22 +50,29 @@ export const explanations: Explanations = {
     did: "The files of the authority were copied without their key.",
     prints:
       'Cannot use the local authority at "/home/ada/.toolcrib/egress/ca.pem": others can read or change it\nremove it to create a new one, and restart the processes that trust the old one',
-    unrun: "damage",
+    unrun: "machine",
+    tested: "packages/egress/test/local-authority.process.test.ts",
     fix: "Remove the folder that the message names: a new authority is created at the next start. Restart contained servers, which trust the old one.",
   },
   EGRESS_CLOSED: {
     cause: "The gateway was stopping while the request was made.",
-    did: "A gateway is stopped during a call of a toolspec.",
-    prints: "Cannot send a request: the egress was closed",
-    unrun: "moment",
+    files: library(
+      'const deps = { directory: "egress", now: Date.now, randomBytes, onEvent() {} };',
+      "const egress = createEgress({}, deps);",
+      "await egress[Symbol.asyncDispose]();",
+      'await egress.openProxy({ id: "process:notes", allow: [] });',
+    ),
+    did: "An embedding program uses an egress that it has closed.",
+    run: "node program.mjs",
     fix: "Repeat the call when the gateway runs again, after checking whether it had an effect.",
   },
   EGRESS_CONNECTION_LOST: {
     cause:
       "The connection to the host broke before the response was complete, or the response became larger than is read.",
-    did: "The host of an API is restarted during a response.",
-    prints: 'Cannot read from "api.example.com": the connection failed',
-    unrun: "remote",
+    files: apiFiles(),
+    did: "The host ends the connection in the middle of its answer.",
+    before: apiBefore,
+    run: "toolcrib call acme:get_repo --arg id=lost",
     fix: "Check whether the request had an effect, then repeat it. If it happens always at the same size, ask for less at once.",
   },
   EGRESS_HOST_DENIED: {
@@ -82,15 +93,16 @@ export const explanations: Explanations = {
       "The proxy of a contained process listens on a free port of this machine, and the system gave none.",
     did: "All ports of the machine are in use, or a sandbox around the gateway forbids sockets.",
     prints: "Cannot listen on 127.0.0.1: EACCES",
-    unrun: "machine",
+    unrun: "untested",
     fix: "See which limit applies (ulimit -n, rules of the container), and restart the gateway.",
   },
   EGRESS_PLACEHOLDER_MISPLACED: {
     cause:
       "Contained programs get a placeholder instead of a secret, and the egress replaces it in the place that the manifest names, such as the header Authorization. Here the placeholder was sent elsewhere, where the secret would leak.",
-    did: "A program sends its token in the URL, and the manifest says that it belongs into a header.",
-    prints: "Cannot send a placeholder in the path: it is allowed only in the place of its credential",
-    unrun: "running",
+    files: manifestFile(),
+    did: "The program sends its token in the URL, and the manifest says that it belongs into a header.",
+    before: ["sh -c 'umask 077; echo abc > token.txt'; toolcrib secret set token < token.txt"],
+    run: "toolcrib egress --manifest manifest.yaml --secret token=token -- sh -c 'curl -sS https://api.acme.example/?token=$TOOLCRIB_CREDENTIAL_TOKEN'",
     fix: "Correct inject of the credential in the manifest if the API really takes it there, or the program.",
   },
   EGRESS_PLAIN_HTTP: {
@@ -121,17 +133,23 @@ export const explanations: Explanations = {
   EGRESS_REQUEST_INVALID: {
     cause:
       "The request has a method, path or header that two programs could read differently, or is no HTTP at all. It is refused before it is sent.",
-    did: "A contained program speaks SMTP to the proxy.",
-    prints: "Cannot read the request: it is not HTTP/1.1",
-    unrun: "running",
+    files: manifestFile(
+      [
+        '  - id: token\n    type: api_key\n    inject: { header: Authorization, format: "Bearer {token}" }\n',
+        "",
+      ],
+      ["credentials:\n", "credentials: []\n"],
+    ),
+    run: "toolcrib egress --manifest manifest.yaml -- curl -sS --http1.1 -X 'A B' https://api.acme.example/",
     fix: "Correct the program, or update it. The log of the gateway has the part that was refused.",
   },
   EGRESS_RESPONSE_INVALID: {
     cause:
       "The response is not valid HTTP, its headers are too large, or it is compressed in a way that cannot be read. Responses that cannot be read cannot be cleaned of secrets, so they are not passed on.",
-    did: "A host answers with Content-Encoding: compress.",
-    prints: "Cannot read a response: its content coding is none of gzip, deflate, br",
-    unrun: "remote",
+    files: apiFiles(),
+    did: "The host compresses its answer in another way than was asked for.",
+    before: apiBefore,
+    run: "toolcrib call acme:get_repo --arg id=compressed",
     fix: "Report it to the operator of the host. If the coding is at fault, ask for one that is supported (Accept-Encoding).",
   },
   EGRESS_SECRET_UNAVAILABLE: {
@@ -144,10 +162,12 @@ export const explanations: Explanations = {
   EGRESS_SETTINGS_INVALID: {
     cause:
       "A setting of the egress cannot be used: a range that is no address with bits, a target that is no address with a port, a certificate that is no PEM. In toolcrib.yaml such values are found by toolcrib config check.",
-    did: 'A program creates an egress with internalRanges: ["10.0.0"].',
-    prints:
-      'Cannot read internal range "10.0.0"\nwrite an address and a number of bits, such as 10.0.0.0/8 or fd00::/8',
-    unrun: "library",
+    files: library(
+      'const deps = { directory: "egress", now: Date.now, randomBytes, onEvent() {} };',
+      'createEgress({ internalRanges: ["10.0.0"] }, deps);',
+    ),
+    did: "An embedding program gives a range without a number of bits.",
+    run: "node program.mjs",
     fix: "Write the value in the form of the hint.",
   },
   EGRESS_TIMED_OUT: {
@@ -155,7 +175,8 @@ export const explanations: Explanations = {
       "The host did not accept the connection, did not answer, or stopped in the middle of its answer for too long.",
     did: "An API is overloaded and does not answer.",
     prints: 'Cannot wait longer for "api.example.com": it does not answer',
-    unrun: "remote",
+    unrun: "setup",
+    tested: "packages/egress/test/failures.test.ts",
     fix: "Try again later. If the API needs longer, raise containment.max_execution_seconds of its entry; if nothing is reached, check proxy and firewall.",
   },
   EGRESS_TLS_FAILED: {

@@ -1,7 +1,16 @@
 /** Explanations of the types of records on the audit trail. */
 
 import type { Explanations } from "../explanation.ts";
-import { call, gateway, serverFile, toolspecFiles } from "../samples.ts";
+import {
+  apiBefore,
+  apiFiles,
+  call,
+  gateway,
+  installProgram,
+  programPackage,
+  serverFile,
+  toolspecFiles,
+} from "../samples.ts";
 
 export const explanations: Explanations = {
   "approval.granted": {
@@ -27,7 +36,8 @@ export const explanations: Explanations = {
       "An agent saved a tool, or changed one, so that its program can call more than an operator approved. It is not offered to other clients until an operator approves it.",
     did: "An agent saves a tool that calls notes:write_file.",
     prints: '{"type":"approval.requested","data":{"tool":"saved:report"}}',
-    unrun: "running",
+    unrun: "setup",
+    tested: "packages/gateway/test/composites.process.test.ts",
     fix: "Read the program with toolcrib saved show NAME, then approve it: toolcrib saved approve NAME.",
   },
   "audit.accepted": {
@@ -53,7 +63,8 @@ export const explanations: Explanations = {
     cause: "Records could not be written for too long and were discarded; this record has their number.",
     did: "The disk was full for an hour.",
     prints: '{"type":"audit.dropped","data":{"count":240}}',
-    unrun: "running",
+    unrun: "setup",
+    tested: "packages/store/test/audit-trail.test.ts",
     fix: "Make sure that the disk has room. See AUDIT_RECORDS_DROPPED.",
   },
   "audit.key": {
@@ -67,14 +78,16 @@ export const explanations: Explanations = {
     cause: "A client has used its budget of audit records, so its calls are refused.",
     did: "An agent in a loop makes millions of calls.",
     prints: '{"type":"audit.limited","data":{"client":{"name":"agent"}}}',
-    unrun: "running",
+    unrun: "setup",
+    tested: "packages/gateway/test/audit-budget.security.test.ts",
     fix: "See AUDIT_BUDGET_EXCEEDED.",
   },
   "audit.pruned": {
     cause: "Segments beyond the retention were deleted; a signed file says up to where.",
     did: "audit.retention is 30 days.",
     prints: '{"type":"audit.pruned","data":{"segments":2}}',
-    unrun: "running",
+    unrun: "setup",
+    tested: "packages/store/test/segments.test.ts",
     fix: "Nothing. Raise audit.retention to keep more.",
   },
   "audit.recovered": {
@@ -92,14 +105,16 @@ export const explanations: Explanations = {
     cause: "A tool behaved in a way that it did not before, such as a host that it never reached.",
     did: "An update of a server reaches a new host.",
     prints: '{"type":"behaviour.changed","data":{"server":"notes"}}',
-    unrun: "running",
+    unrun: "setup",
+    tested: "packages/gateway/test/package-behaviour.process.test.ts",
     fix: "Find out whether the update explains it; otherwise pin the former version.",
   },
   "behaviour.released": {
     cause: "The operator released a server whose behaviour had changed.",
     did: "toolcrib release notes is run.",
     prints: '{"type":"behaviour.released","data":{"server":"notes"}}',
-    unrun: "running",
+    unrun: "setup",
+    tested: "packages/gateway/test/package-behaviour.process.test.ts",
     fix: "Nothing.",
   },
   "call.completed": {
@@ -169,7 +184,8 @@ export const explanations: Explanations = {
       "A contained process tried something that only an attack needs, such as a placeholder of a secret in the wrong place.",
     did: "A server sends its token to another host.",
     prints: '{"type":"egress.alarm","data":{"server":"notes"}}',
-    unrun: "running",
+    unrun: "setup",
+    tested: "packages/cli/test/e2e/toolpack-proxies.process.test.ts",
     fix: "Stop the server (toolcrib pause server ID), and examine it before you use it again.",
   },
   "egress.denied": {
@@ -218,21 +234,21 @@ export const explanations: Explanations = {
     cause: "The packages of a server were fetched and locked.",
     did: "A server of npx is used for the first time.",
     prints: '{"type":"package.fetched","data":{"packages":["mcp-notes@1.0.0"]}}',
-    unrun: "running",
+    unrun: "untested",
     fix: "Nothing.",
   },
   "package.fetching": {
     cause: "The packages of a server are being fetched.",
     did: "A server of npx is used for the first time.",
     prints: '{"type":"package.fetching","data":{"packages":["mcp-notes@1.0.0"]}}',
-    unrun: "running",
+    unrun: "untested",
     fix: "Nothing.",
   },
   "package.ran": {
     cause: "The program of an installed package ran for a call.",
-    did: "A tool of a package is called.",
-    prints: '{"type":"package.ran","data":{"tool":"demo.echo"}}',
-    unrun: "running",
+    files: programPackage('echo \'{"message": "hello"}\''),
+    before: [...installProgram, "toolcrib call demo.echo --arg message=hello"],
+    run: "toolcrib audit export 2>&1 | grep package.ran",
     fix: "Nothing.",
   },
   "policy.changed": {
@@ -252,9 +268,17 @@ export const explanations: Explanations = {
   },
   "policy.rejected": {
     cause: "Policy files changed and have errors; the former policy stays in force.",
-    did: "A semicolon is missing in a policy file.",
-    prints: '{"type":"policy.rejected","data":{}}',
-    unrun: "running",
+    files: {
+      ...serverFile("notes", [], "policy: { files: [team.cedar] }\n"),
+      "team.cedar": "permit(principal, action, resource);\n",
+    },
+    before: [
+      "toolcrib serve &",
+      "echo 'forbid(principal, action, resource)' >> team.cedar",
+      "until grep -q policy.rejected .toolcrib/audit/*.jsonl; do sleep 0.1; done",
+      "kill %1",
+    ],
+    run: "toolcrib audit export 2>&1 | grep policy.rejected",
     fix: "toolcrib policy check lists the errors.",
   },
   "result.suspicious": {
@@ -266,23 +290,25 @@ export const explanations: Explanations = {
   },
   "secret.echoed": {
     cause: "A response contained the secret that was sent; it was removed before the client saw it.",
-    did: "An API repeats the Authorization header in its error.",
-    prints: '{"type":"secret.echoed","data":{"server":"acme"}}',
-    unrun: "running",
+    files: apiFiles(),
+    did: "The host repeats the headers of the request.",
+    before: [...apiBefore, "toolcrib call acme:get_repo --arg id=repeated"],
+    run: "toolcrib audit export 2>&1 | grep secret.echoed",
     fix: "Nothing; report it to the operator of the API.",
   },
   "secret.used": {
     cause: "A secret was inserted into a request.",
-    did: "A tool of a toolspec is called.",
-    prints: '{"type":"secret.used","data":{"secret":"github-token"}}',
-    unrun: "running",
+    files: apiFiles(),
+    before: [...apiBefore, "toolcrib call acme:get_repo --arg id=7"],
+    run: "toolcrib audit export 2>&1 | grep secret.used",
     fix: "Nothing.",
   },
   "server.quarantined": {
     cause: "A server or tool was put into quarantine, because it harms the gateway.",
-    did: "A server floods the gateway with messages.",
-    prints: '{"type":"server.quarantined","data":{"server":"notes","code":"UPSTREAM_QUARANTINED"}}',
-    unrun: "running",
+    files: serverFile("large", ["mutability_class: read_only"], "serve: { auth: none }\n"),
+    did: "The server sends an answer of 33 MiB to each call.",
+    before: ["toolcrib serve &", ...[1, 2, 3].map(() => call("notes__search", { query: "milk" })), "kill %1"],
+    run: "toolcrib audit export 2>&1 | grep server.quarantined",
     fix: "See UPSTREAM_QUARANTINED; toolcrib release SERVER.",
   },
   "server.started": {

@@ -1,7 +1,7 @@
 /** Explanations of the codes of the package extensions. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
-import { gateway, message, serverFile } from "../samples.ts";
+import { gateway, jobsFile, message, serverFile, taskCall, taskId } from "../samples.ts";
 
 export const explanations: Explanations = {
   TASKS_FULL: {
@@ -10,6 +10,7 @@ export const explanations: Explanations = {
     prints:
       "This client's share of the tasks that are kept at a time are in use\nwait until tasks of yours expire, or ask for a shorter ttl",
     unrun: "load",
+    tested: "packages/extensions/test/tasks.test.ts",
     fix: "Ask for a shorter ttl, and read results soon. The limit is for all clients of the gateway.",
   },
   TASKS_UNREADABLE: {
@@ -22,16 +23,16 @@ export const explanations: Explanations = {
   TASK_CANCELLED: {
     cause:
       "The client cancelled the task itself (tasks/cancel). Its call was ended; what it did until then is not undone.",
-    did: "A person stops a long task in the client.",
-    prints: "The client cancelled the task",
-    unrun: "client",
+    files: jobsFile("jobs"),
+    before: ["toolcrib serve &", taskCall, message("tasks/cancel", { taskId })],
+    run: message("tasks/result", { taskId }),
     fix: "Nothing. Start the task again if it was cancelled by mistake.",
   },
   TASK_ENDED: {
     cause: "The task has ended, so it can neither be cancelled nor answer a question.",
-    did: "A client cancels a task whose result has arrived.",
-    prints: "Cannot cancel task: it has ended",
-    unrun: "client",
+    files: jobsFile("jobs"),
+    before: ["toolcrib serve &", taskCall, message("tasks/cancel", { taskId })],
+    run: message("tasks/cancel", { taskId }),
     fix: "Read its result with tasks/result.",
   },
   TASK_EXPIRED: {
@@ -39,7 +40,8 @@ export const explanations: Explanations = {
       "A task is kept for the time that the client asked for (ttl), at most a limit. It did not end within it.",
     did: "A client starts a task of an hour with a ttl of ten minutes.",
     prints: "The task did not end within 600 s",
-    unrun: "client",
+    unrun: "setup",
+    tested: "packages/extensions/test/tasks.test.ts",
     fix: "Ask for a longer ttl with the call, or do less in one task.",
   },
   TASK_LEFT: {
@@ -47,7 +49,7 @@ export const explanations: Explanations = {
       "The gateway is being stopped. The server goes on with its task, and the next start of the gateway asks for it again where the server supports tasks itself.",
     did: "The gateway is restarted while a task runs.",
     prints: "The gateway is being stopped",
-    unrun: "running",
+    unrun: "untested",
     fix: "Ask for the task again after the restart (tasks/get). If it is not known any more, check whether it had an effect before you start it again.",
   },
   TASK_NOT_FOUND: {
@@ -72,15 +74,15 @@ export const explanations: Explanations = {
     did: "A task exports 200 MB.",
     prints: "The result of the task is too large to be kept",
     unrun: "load",
+    tested: "packages/extensions/test/tasks.test.ts",
     fix: "Let the task write a file and return its path, or ask for less. Read results soon after the end.",
   },
   TASK_RESULT_WITHHELD: {
     cause:
       "The task ended, and its tool may not be used by this client at the moment: it is denied, paused, quarantined or gone. The result is kept and not given out.",
-    did: "The operator pauses a server while a task of it runs.",
-    prints:
-      "The result of the task is withheld: its tool is not offered any more\nit is kept until the task expires, and can be read when the tool may be used again",
-    unrun: "running",
+    files: jobsFile("jobs-done"),
+    before: ["toolcrib serve &", taskCall, "toolcrib pause server notes"],
+    run: message("tasks/result", { taskId }),
     fix: "Ask the operator (toolcrib status, toolcrib why TOOL), and read the result when the tool may be used again.",
   },
 };

@@ -1,24 +1,23 @@
 /** Explanations of the codes of the package files. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
+import { library } from "../samples.ts";
 
 export const explanations: Explanations = {
   FILE_EXPOSED: {
     cause:
       "A folder that must be private is open to other users, and its mode cannot be changed: it belongs to another user, or the file system has no modes.",
-    did: "The home is on a mounted Windows drive, and toolcrib serve is started.",
-    prints:
-      "Cannot close \"/mnt/c/toolcrib\" to other users of this machine: EPERM\nrun chmod 700 '/mnt/c/toolcrib' as its owner",
-    unrun: "machine",
+    files: library('await makePrivateDirectory("/proc/self");'),
+    did: "A program keeps private files in a folder of a file system whose modes cannot be changed.",
+    run: "node program.mjs",
     fix: "Run the chmod as the owner of the folder, or choose a home on a file system with permissions: --home ~/.toolcrib.",
   },
   FILE_LOCK_UNUSABLE: {
     cause:
       "Toolcrib uses lock files so that two processes do not write the same file. The lock could not be created: the file system has no locks (some network drives), or the folder is not writable.",
-    did: "The home is on a network drive that is mounted without locks.",
-    prints:
-      'Cannot lock "/mnt/nfs/toolcrib/lock"\nuse a file system that supports file locks, and let the user who runs toolcrib own the directory',
-    unrun: "machine",
+    files: library('tryLock("/proc", "home", "exclusive");'),
+    did: "A program locks a folder of a file system that has no locks.",
+    run: "node program.mjs",
     fix: "Move the home to a local disk (--home, TOOLCRIB_HOME), and let the user who runs Toolcrib own it. toolcrib doctor tests locks in the home.",
   },
   FILE_NOT_DURABLE: {
@@ -28,6 +27,7 @@ export const explanations: Explanations = {
     prints:
       'Changed "/home/ada/.toolcrib/approvals/saved-tools.json", but the disk did not confirm the change: EIO\ncheck the disk; after a power failure the file may have its old content',
     unrun: "machine",
+    tested: "packages/files/test/replace-file.process.test.ts",
     fix: "Check the disk and its log (dmesg, smartctl). When it is well, repeat the command so that the change is confirmed.",
   },
   FILE_UNWRITABLE: {
@@ -37,6 +37,7 @@ export const explanations: Explanations = {
     prints:
       'Cannot write "/home/ada/.toolcrib/secrets/github-token": ENOSPC\nfree some space and try again; nothing was changed',
     unrun: "machine",
+    tested: "packages/files/test/replace-file.process.test.ts",
     fix: "Free space (ENOSPC, EDQUOT), give the user access to the folder (EACCES, EPERM), or make the file system writable (EROFS). Then repeat the command.",
   },
 };

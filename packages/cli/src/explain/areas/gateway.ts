@@ -18,6 +18,7 @@ export const explanations: Explanations = {
     prints:
       'The call was not made because it could not be recorded: Cannot write the audit trail in "/home/ada/.toolcrib/audit": ENOSPC',
     unrun: "machine",
+    tested: "packages/gateway/test/call-paths.process.test.ts",
     fix: "Free disk space, or make the file system writable. Calls go on as soon as a record can be written; no restart is needed.",
   },
   BACKEND_NOT_FOUND: {
@@ -25,33 +26,45 @@ export const explanations: Explanations = {
       "A tool of an embedding program has several backends, and the selector that the program gave chose none of them.",
     did: "A selector returns undefined for a tool.",
     prints: 'The backend selector chose no backend of "crm:search"',
-    unrun: "library",
+    unrun: "untested",
     fix: "Let the selector return one of the backends that it is given.",
   },
   CALLS_OVERLOADED: {
     cause:
       "serve.limits.max_concurrent_calls limits the calls of all clients that run at a time. All places are taken.",
-    did: "A hundred agents call slow tools at the same time.",
-    prints:
-      "More than 256 calls are in flight\ntry again after other calls have ended, or raise serve.limits.max_concurrent_calls",
-    unrun: "load",
+    files: serverFile(
+      "notes",
+      ["mutability_class: read_only"],
+      "serve: { auth: none, limits: { max_concurrent_calls: 1 } }\n",
+    ),
+    did: "The first call takes longer than the second one can wait.",
+    before: ["toolcrib serve &", `${call("notes__export", {}, 6)} &`],
+    run: call("notes__search", { query: "milk" }),
     fix: "Try again. If this load is normal, raise serve.limits.max_concurrent_calls, and look for slow tools in toolcrib audit list.",
   },
   CALLS_SHARE_EXCEEDED: {
     cause:
       "One client may use a share of the calls in flight only, so that others can still call. This client has used its share.",
-    did: "One agent starts 200 calls at once.",
-    prints:
-      "This client has used up its share of the 256 calls in flight\nwait for answers before sending more, or raise serve.limits.max_concurrent_calls",
-    unrun: "load",
+    files: serverFile(
+      "notes",
+      ["mutability_class: read_only"],
+      "serve: { auth: none, limits: { max_concurrent_calls: 2 } }\n",
+    ),
+    before: ["toolcrib serve &", `${call("notes__export", {}, 6)} &`],
+    run: call("notes__search", { query: "milk" }),
     fix: "Wait for answers before sending more calls, or raise serve.limits.max_concurrent_calls.",
   },
   CALL_CANCELLED: {
     cause:
       "The client cancelled the call, closed its connection, or the gateway is stopping. The call may have had an effect.",
-    did: "A person stops the agent during a call.",
-    prints: "The call was cancelled: The client closed the response",
-    unrun: "client",
+    files: serverFile("notes", ["mutability_class: read_only"], "serve: { auth: none }\n"),
+    before: [
+      "toolcrib serve &",
+      `${call("notes__export")} &`,
+      '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"not needed"}}',
+      "kill %1",
+    ],
+    run: "toolcrib audit export 2>&1 | grep CALL_CANCELLED",
     fix: "If you did not cancel it, look at the time limit of the client, which is often shorter than that of the gateway.",
   },
   CALL_FAILED: {
@@ -59,7 +72,7 @@ export const explanations: Explanations = {
       "The call failed for a reason that has no code of its own, often a fault of the server of the tool.",
     did: "A tool of an embedding program throws an error.",
     prints: '"crm:search" failed: connect ECONNREFUSED 127.0.0.1:5432 (call 0197c0de)',
-    unrun: "remote",
+    unrun: "untested",
     fix: "Look up the call with toolcrib audit show ID, and the log of its server in the folder logs of the home.",
   },
   CALL_TIMEOUT: {
@@ -75,7 +88,8 @@ export const explanations: Explanations = {
       "Composites and chains call tools, which can be composites again. A limit ends circles and very deep nesting.",
     did: "A saved tool calls another one, which calls the first.",
     prints: "Inner calls can be at most 16 levels deep",
-    unrun: "running",
+    unrun: "setup",
+    tested: "packages/gateway/test/call-paths.process.test.ts",
     fix: "Remove the circle, or let one composite do the work of several.",
   },
   CONTAINMENT_VIOLATION: {
@@ -91,7 +105,8 @@ export const explanations: Explanations = {
       "Not an error. The tool asked its client a question (elicitation) and ended this call with it; the audit trail records that. The client repeats the call with the answers.",
     did: "A tool asks which account to use.",
     prints: '{"type":"call.completed","data":{"tool":"crm:search","code":"INPUT_REQUIRED"}}',
-    unrun: "client",
+    unrun: "setup",
+    tested: "packages/gateway/test/parked-calls.security.process.test.ts",
     fix: "Nothing. If a client cannot answer questions, use one that declares elicitation.",
   },
   MUTABILITY_VIOLATION: {
@@ -157,6 +172,7 @@ export const explanations: Explanations = {
     prints:
       '"github:create_issue" was not called: its definition changed\ndescribe or list the tool again, then repeat the call',
     unrun: "moment",
+    tested: "packages/gateway/test/changed-calls.security.process.test.ts",
     fix: "Let the client list the tools again, and repeat the call if the new definition still fits.",
   },
   TOOL_DEFINITION_CHANGED: {
@@ -165,7 +181,8 @@ export const explanations: Explanations = {
     did: "A server is updated from 1.2 to 1.3, and a description has changed.",
     prints:
       '"github:create_issue" waits for approval. The operator can see and approve it: toolcrib approve github',
-    unrun: "running",
+    unrun: "setup",
+    tested: "packages/gateway/test/definition-mutations.process.test.ts",
     fix: "toolcrib approve SERVER shows the difference. Approve it if it is a normal change; otherwise pin the former version of the server.",
   },
   TOOL_NOT_APPROVED: {
@@ -173,7 +190,8 @@ export const explanations: Explanations = {
       "With first_contact: approve, definitions of a server are held back until the operator has read and approved them. These are new.",
     did: "A new server was added with first_contact: approve, and an agent looks for its tools.",
     prints: '"notes:search" waits for approval. The operator can see and approve it: toolcrib approve notes',
-    unrun: "running",
+    unrun: "setup",
+    tested: "packages/store/test/definition-pins.test.ts",
     fix: "Read and approve them: toolcrib approve SERVER.",
   },
   TOOL_NOT_FOUND: {

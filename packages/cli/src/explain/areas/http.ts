@@ -1,7 +1,7 @@
 /** Explanations of the codes of the package http. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
-import { gateway, httpRequest, serverFile } from "../samples.ts";
+import { gateway, httpRequest, library, loginFile, operatorRequest, serverFile } from "../samples.ts";
 
 export const explanations: Explanations = {
   HTTP_ADDRESS_IN_USE: {
@@ -14,18 +14,17 @@ export const explanations: Explanations = {
   HTTP_AUTH_REQUIRED: {
     cause:
       "serve.auth: none is allowed only where no other machine can connect. The host of the address is not this machine alone, so anyone in the network could use all tools.",
-    did: "An embedding program listens on 0.0.0.0 without tokens.",
-    prints:
-      'Cannot listen on "0.0.0.0" without tokens: other machines can reach it\nwrite serve.auth: token, or listen on 127.0.0.1',
-    unrun: "machine",
+    files: library('await startHttpServer({}, { listen: { host: "0.0.0.0", port: 0 }, auth: "none" });'),
+    did: "An embedding program listens on all addresses without tokens.",
+    run: "node program.mjs",
     fix: "Write serve.auth: token, or listen on 127.0.0.1 and let a proxy with TLS and a login connect to it.",
   },
   HTTP_FORM_INVALID: {
     cause:
       "The page of a login received something other than its own form: a field is missing, was changed, or the body is too large.",
-    did: "A form of another page is posted to the page at which a client logs in.",
-    prints: "This is not the form of the page, or it is too large",
-    unrun: "client",
+    files: loginFile("open", ", per: identity"),
+    before: ["toolcrib serve &"],
+    run: httpRequest("POST /oauth/login", ["Content-Type: text/plain"], "a"),
     fix: "Open the page of the login again from the link that the client or toolcrib login printed, and send its form.",
   },
   HTTP_HEADERS_TOO_LARGE: {
@@ -58,6 +57,7 @@ export const explanations: Explanations = {
     did: "A client asks for the status during a fault.",
     prints: "Internal error",
     unrun: "fault",
+    tested: "packages/http/test/server.test.ts",
     fix: "Read the log of the gateway at the same time: it has the error with its stack. Report it with this part of the log, and restart the gateway if it repeats.",
   },
   HTTP_LISTEN_FAILED: {
@@ -99,9 +99,9 @@ export const explanations: Explanations = {
   },
   HTTP_QUERY_INVALID: {
     cause: "A parameter after the ? of an API request is not valid.",
-    did: "A script asks for /api/v1/servers/github/logs?lines=all.",
-    prints: 'Cannot read "lines": it is a number from 1 to 1000',
-    unrun: "client",
+    files: gateway.files,
+    before: gateway.before,
+    run: operatorRequest("GET", "/api/v1/servers/notes/log?lines=all"),
     fix: "Correct the parameter; the message says what is allowed.",
   },
   HTTP_REQUEST_TIMEOUT: {
@@ -109,7 +109,8 @@ export const explanations: Explanations = {
       "The request did not arrive completely within its time. A slow or broken connection, or a Content-Length that is larger than the body.",
     did: "A script announces 100 bytes of body and sends 90.",
     prints: "The request did not arrive in its time",
-    unrun: "client",
+    unrun: "setup",
+    tested: "packages/http/test/limits.test.ts",
     fix: "Send Content-Length as the real number of bytes. Behind a proxy, let the proxy read the request before it passes it on.",
   },
   HTTP_ROLE_REQUIRED: {
@@ -125,7 +126,7 @@ export const explanations: Explanations = {
       "The configuration (serve.auth.jwt) names scopes that every access token must have, and this one lacks some.",
     did: "A client got a token without the scope tools.",
     prints: "The token of this request does not have the scopes tools\nget a token with these scopes",
-    unrun: "client",
+    unrun: "untested",
     fix: "Let the client ask its authorization server for these scopes, and let the server grant them. If they are not needed, remove them from serve.auth.jwt.",
   },
   HTTP_UNAUTHORIZED: {

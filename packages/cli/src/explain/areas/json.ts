@@ -35,9 +35,12 @@ export const explanations: Explanations = {
   JSON_TOO_MANY_VALUES: {
     cause:
       "A text has more values (members and items) than is read; each costs memory that the length does not show.",
-    did: "A client sends a list of two million zeros.",
-    prints: "JSON text has more than 1000000 values",
-    unrun: "client",
+    files: library(
+      'const text = "[" + "0,".repeat(2_000_000) + "0]";',
+      "parseJson(text, { maxValues: 1_000_000 });",
+    ),
+    did: "An embedding program reads a list of two million zeros.",
+    run: "node program.mjs",
     fix: "Send the data in parts, or as one text.",
   },
 };

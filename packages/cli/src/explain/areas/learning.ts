@@ -9,7 +9,8 @@ export const explanations: Explanations = {
     did: "A learned file was shortened by a crash of the disk.",
     prints:
       'Cannot read "/home/ada/.toolcrib/search/cli.json": it is not JSON\nits words do not count; toolcrib search forget --all removes it',
-    unrun: "damage",
+    unrun: "machine",
+    tested: "packages/learning/test/learning.security.test.ts",
     fix: "Restore the file from a backup, or remove what was learned: toolcrib search forget --all. Search then learns again.",
   },
   LEARNING_UNWRITABLE: {
@@ -17,7 +18,7 @@ export const explanations: Explanations = {
       "Learned words cannot be stored or removed: no space, no permission, a read-only file system. Search goes on with what is in memory.",
     did: "The disk of the home is full.",
     prints: 'Cannot write "/home/ada/.toolcrib/search/cli.json": ENOSPC',
-    unrun: "machine",
+    unrun: "untested",
     fix: "Free space, or let the user who runs Toolcrib own the folder search in the home.",
   },
 };

@@ -1,7 +1,7 @@
 /** Explanations of the codes of the package mcp. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
-import { gateway, message, serverFile } from "../samples.ts";
+import { call, gateway, message, serverFile } from "../samples.ts";
 
 export const explanations: Explanations = {
   CURSOR_STALE: {
@@ -17,24 +17,32 @@ export const explanations: Explanations = {
     cause: "The side that sent the request cancelled it, or closed the response.",
     did: "A client closes the connection during a call.",
     prints: "The client closed the response",
-    unrun: "client",
+    unrun: "setup",
+    tested: "packages/mcp/test/message-router.test.ts",
     fix: "Nothing, if it was intended. Otherwise raise the time limit of the client.",
   },
   MCP_CLIENT_CAPABILITY_MISSING: {
     cause:
       "A server asked for something that only the client can give (sampling, elicitation, roots), and this client did not declare it.",
-    did: "A server asks the model of the client for a summary, and the client has no sampling.",
-    prints:
-      'The client that made this call does not support sampling\nuse a client that declares the capability "sampling"',
-    unrun: "client",
+    files: serverFile(
+      "sampling",
+      ["interactive: true", "mutability_class: read_only"],
+      "serve: { auth: none }\n",
+    ),
+    did: "The server asks for a model during the call, and answers with the error that it got.",
+    before: ["toolcrib serve &"],
+    run: call("notes__search", { query: "milk" }),
     fix: "Use a client that declares the capability, or a tool that does without. docs/reference/compatibility.md lists clients.",
   },
   MCP_CONNECTION_CLOSED: {
     cause:
       "The connection to the server ended before the answer came: the process ended, crashed, or the network broke. The request may have had an effect.",
-    did: "A server is killed by the memory limit of its container during a call.",
-    prints: "The connection was closed",
-    unrun: "remote",
+    files: {
+      "toolcrib.yaml":
+        "tool_servers:\n  - id: notes\n    transport: { kind: stdio, command: node, args: [notes.mjs] }\n",
+      "notes.mjs": 'console.error("NOTES_TOKEN is not set");\nprocess.exit(1);\n',
+    },
+    run: "toolcrib list --log-level warn 2>&1 | grep attempt",
     fix: "Read the log of the server in the folder logs of the home. The gateway connects again; repeat the call after checking its effect.",
   },
   MCP_CREDENTIALS_UNAVAILABLE: {
@@ -92,21 +100,23 @@ export const explanations: Explanations = {
     did: "A client sends hundreds of requests without waiting for answers.",
     prints: "More than 128 requests are in flight\nwait for answers before sending more",
     unrun: "load",
+    tested: "packages/mcp/test/client-calls.process.test.ts",
     fix: "Wait for answers before sending more. For a server that does not read its input, see its log.",
   },
   MCP_REMOTE_ERROR: {
     cause: "The other side answered the request with a JSON-RPC error; the message is its own.",
     did: "An embedding program gets a prompt of a server, which answers with an error; on the audit trail it is UPSTREAM_ERROR.",
     prints: "Unknown error",
-    unrun: "library",
+    unrun: "setup",
+    tested: "packages/mcp/test/client-calls.process.test.ts",
     fix: "The message comes from the server: correct the request, or see its log.",
   },
   MCP_SESSION_EXPIRED: {
     cause:
       "The server does not know the session any more: it was restarted, or the session was idle for too long. The gateway opens another one.",
-    did: "A remote server was redeployed.",
-    prints: "The server at https://mcp.example.com/mcp no longer knows the session",
-    unrun: "remote",
+    files: serverFile("restarted"),
+    did: "The server was restarted, and knows no session of before.",
+    run: "toolcrib list --log-level warn 2>&1 | grep code",
     fix: "Repeat the request; a new session is opened. If it repeats with each request, several instances of the server do not share sessions.",
   },
   MCP_SESSION_QUOTA: {
@@ -114,6 +124,7 @@ export const explanations: Explanations = {
     did: "A client opens a session for each request and ends none.",
     prints: "This client has used up its share of sessions\nend some of its sessions first",
     unrun: "load",
+    tested: "packages/mcp/test/http-legacy.test.ts",
     fix: "Let the client use one session, and end it with DELETE. Sessions that are idle end by themselves.",
   },
   MCP_SHARE_EXCEEDED: {
@@ -122,6 +133,7 @@ export const explanations: Explanations = {
     prints:
       "This client has used up its share of the 512 requests in flight\nwait for answers before sending more",
     unrun: "load",
+    tested: "packages/mcp/test/http-legacy.test.ts",
     fix: "Wait for answers before sending more, or send less data with each request.",
   },
   MCP_SHUTTING_DOWN: {
@@ -137,8 +149,9 @@ export const explanations: Explanations = {
     did: "A server needs two minutes for its first start.",
     prints:
       "The server did not finish its handshake within 60000 ms\nsee its log; a slow server may need more time",
-    unrun: "remote",
-    fix: "See the log of the server. For slow starts, raise transport.start_timeout_seconds; for slow calls, containment.max_execution_seconds.",
+    unrun: "setup",
+    tested: "packages/mcp/test/client-calls.process.test.ts",
+    fix: "See the log of the server. A server has 60 s to start: if it needs longer, let it do its long work after the handshake. For slow calls, raise containment.max_execution_seconds.",
   },
   MCP_UNAUTHORIZED: {
     cause:
@@ -166,7 +179,8 @@ export const explanations: Explanations = {
     did: "A client sends calls and does not read its stream.",
     prints:
       "The answer was dropped: this client has too many unread answers; the call may have had an effect\nread earlier answers first",
-    unrun: "client",
+    unrun: "setup",
+    tested: "packages/mcp/test/slow-clients.test.ts",
     fix: "Let the client read its stream, and ask for less at once.",
   },
   MCP_UNSUPPORTED_VERSION: {

@@ -8,7 +8,7 @@ export const explanations: Explanations = {
     cause: "Another command installs or removes packages in the same home and does not finish.",
     did: "Two terminals run toolcrib install at the same time, and one waits for an answer.",
     prints: "Another command installs or removes packages, and does not finish\ntry again when it has ended",
-    unrun: "moment",
+    unrun: "untested",
     fix: "Answer or end the other command, and repeat.",
   },
   INSTALL_CHAIN_CYCLE: {
@@ -29,7 +29,8 @@ export const explanations: Explanations = {
     did: "A project on an external disk was removed after a killed install.",
     prints:
       'An interrupted change of demo.echo in "/mnt/disk/project" cannot be completed, and stays pending: ENOENT\nrestore that folder, and install or remove a package there; other places are not affected',
-    unrun: "damage",
+    unrun: "machine",
+    tested: "packages/mcpkg-install/test/pending-elsewhere.test.ts",
     fix: "Connect the disk or restore the folder, and run an install or uninstall there.",
   },
   INSTALL_DIGEST_MISMATCH: {
@@ -38,7 +39,8 @@ export const explanations: Explanations = {
     did: "A mirror serves another archive than the signed index names.",
     prints:
       'Cannot install "demo.echo": the registry states the digest sha256:aa, and the archive has sha256:bb\nthe archive was changed or damaged; do not use this registry until you know why',
-    unrun: "packages",
+    unrun: "setup",
+    tested: "packages/mcpkg-install/test/places.security.test.ts",
     fix: "Do not use the archive. Ask the publisher or operator; for a lock file, get the locked archive.",
   },
   INSTALL_DOWNGRADE: {
@@ -238,6 +240,7 @@ export const explanations: Explanations = {
     prints:
       "Cannot install more packages: the record of the home is full\nuninstall some that are not needed",
     unrun: "load",
+    tested: "packages/mcpkg-install/test/chains.test.ts",
     fix: "Install some of them first, in commands of their own, and uninstall what is not needed.",
   },
   INSTALL_UNSIGNED: {

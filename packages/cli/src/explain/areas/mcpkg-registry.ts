@@ -36,7 +36,8 @@ export const explanations: Explanations = {
     cause: "The index is signed, but does not have the form of an index that this version knows.",
     did: "A registry was written by a later version of Toolcrib.",
     prints: "Cannot read the index: its formatVersion is 3\na later version of Toolcrib may have written it",
-    unrun: "packages",
+    unrun: "setup",
+    tested: "packages/mcpkg-registry/test/hostile-registry.security.test.ts",
     fix: "Update Toolcrib, or ask the operator of the registry.",
   },
   MCPKG_REGISTRY_KEY_MISMATCH: {
@@ -70,7 +71,8 @@ export const explanations: Explanations = {
     cause: "None of the registries has a package of this toolId.",
     did: "toolcrib registry list is asked for demo.absent.",
     prints: "No registry has the package demo.absent\nregistries that were searched: acme",
-    unrun: "packages",
+    unrun: "setup",
+    tested: "packages/mcpkg-registry/test/registry.test.ts",
     fix: "Search with toolcrib registry search WORDS; add the registry that has it.",
   },
   MCPKG_REGISTRY_PACKAGE_UNSIGNED: {
@@ -107,7 +109,8 @@ export const explanations: Explanations = {
     did: "A chain asks for demo.echo@newest.",
     prints:
       "Cannot resolve demo.echo@newest: it is not a range of SemVer\nwrite a version such as 1.2.0, or a range such as ^1.2 or >=1.0 <3",
-    unrun: "packages",
+    unrun: "setup",
+    tested: "packages/mcpkg-registry/test/registry.test.ts",
     fix: "Write a version such as 1.2.0, or a range such as ^1.2.",
   },
   MCPKG_REGISTRY_RESPONSE_INVALID: {
@@ -143,6 +146,7 @@ export const explanations: Explanations = {
     prints:
       'Cannot remember the key of https://registry.example/: another command holds "state.lock"\ntry again when it has ended',
     unrun: "moment",
+    tested: "packages/mcpkg-registry/test/registry.test.ts",
     fix: "Try again when it has ended.",
   },
   MCPKG_REGISTRY_STATE_INVALID: {
@@ -161,14 +165,16 @@ export const explanations: Explanations = {
     did: "A slow connection and a large archive.",
     prints:
       'Cannot read "https://registry.example/index.json": the registry did not send it in 30000 ms\ntry again later',
-    unrun: "remote",
+    unrun: "setup",
+    tested: "packages/mcpkg-registry/test/hostile-registry.security.test.ts",
     fix: "Try again later, or use a nearer copy.",
   },
   MCPKG_REGISTRY_TOO_LARGE: {
     cause: "An index, a package, or all indexes together are larger than is read.",
     did: "A registry has a hundred thousand versions.",
     prints: "The registries together are too large: 300 MB\nname fewer of them, with --registry",
-    unrun: "packages",
+    unrun: "setup",
+    tested: "packages/mcpkg-registry/test/hostile-registry.security.test.ts",
     fix: "Name fewer registries with --registry. The operator can divide a large registry.",
   },
   MCPKG_REGISTRY_UNREACHABLE: {
@@ -257,7 +263,7 @@ export const explanations: Explanations = {
       "A part of the file has no equivalent in the configuration and is not imported; the message says which.",
     did: "A bundle states which versions of other programs it needs.",
     prints: "What the server needs is not checked: node >=20",
-    unrun: "packages",
+    unrun: "untested",
     fix: "Read what was left out. Check it yourself if the server does not start.",
   },
   SERVER_IMPORT_LOADER_VARIABLE: {
@@ -289,7 +295,8 @@ export const explanations: Explanations = {
     did: "A file in a signed bundle was replaced.",
     prints:
       "The signature of the bundle is not valid: its digest is another one\nget the bundle from its publisher again; do not use this one",
-    unrun: "packages",
+    unrun: "setup",
+    tested: "packages/cli/test/import-bundle.process.test.ts",
     fix: "Get the bundle from its publisher again; do not use this one.",
   },
   SERVER_IMPORT_SYNTAX: {

@@ -1,7 +1,7 @@
 /** Explanations of the codes of the package mcpkg-runtime. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
-import { packageFiles } from "../samples.ts";
+import { installProgram, packageFiles, programPackage } from "../samples.ts";
 
 export const explanations: Explanations = {
   PACKAGE_BUSY: {
@@ -9,7 +9,7 @@ export const explanations: Explanations = {
     did: "Many agents call tools of packages at once.",
     prints:
       "Too many programs of packages run and wait\ncall again later; sandbox.max_package_programs is the limit of programs that run at a time",
-    unrun: "load",
+    unrun: "untested",
     fix: "Call again later, or raise sandbox.max_package_programs if the machine has the memory.",
   },
   PACKAGE_CHAIN_FAILED: {
@@ -43,44 +43,63 @@ export const explanations: Explanations = {
   PACKAGE_INPUT_INVALID: {
     cause:
       "The arguments match the schema, but the endpoint cannot take them: the URL or body would be too long, or a text has half a character.",
-    did: "A document of 20 MB is passed to a package.",
-    prints: "The request body has 20000000 bytes; at most 10485760 are allowed",
-    unrun: "running",
+    files: { "toolcrib.yaml": "tool_servers: []\n", ...packageFiles({}) },
+    before: [
+      "toolcrib install ./echo --yes",
+      'printf \'{"message": "%s"}\' "$(head -c 12000000 /dev/zero | tr \'\\0\' x)" > arguments.json',
+    ],
+    run: "toolcrib call demo.echo - --json < arguments.json",
     fix: "Pass less in one call, such as a part of the text or the path of a file.",
   },
   PACKAGE_NOT_STARTED: {
     cause:
       "No implementation of the package could be started on this machine; the message has the reason for each.",
-    did: "A package needs python3, and it is not installed.",
-    prints:
-      '"demo.echo" could not be started: python: python3 is not installed\ntoolcrib info demo.echo --why explains what it needs',
-    unrun: "running",
+    files: {
+      "toolcrib.yaml": "packages: { demo.echo: { trust_state: verified } }\n",
+      ...packageFiles({
+        endpoint: undefined,
+        implementations: [{ id: "script", endpoint: { type: "local", command: "./run" } }],
+      }),
+      "echo/run": "#!/opt/ruby9\n",
+    },
+    before: installProgram,
+    run: "toolcrib call demo.echo --arg message=hello --json",
     fix: "Install what toolcrib info TOOL --why names.",
   },
   PACKAGE_PROGRAM_FAILED: {
     cause:
       "The program of the package ended with an error, or needs tools that do not exist here. The message ends with its standard error.",
-    did: "A program of a package divides by zero.",
-    prints: "The program of the package failed: it ended with exit code 1",
-    unrun: "running",
+    files: programPackage("echo 'division by zero' >&2; exit 1"),
+    before: installProgram,
+    run: "toolcrib call demo.echo --arg message=hello --json",
     fix: "Read the end of its standard error in the message. Report it to the publisher, with the arguments.",
   },
   PACKAGE_REPLY_MISSING: {
     cause:
       "A test is replayed from recorded replies, and the tool made a request that was not recorded, often because it changed.",
-    did: "A package is changed to call another path, and toolcrib test --replay is run.",
-    prints:
-      "The test made the request GET https://api.example.com/v2/x, and it has no recorded reply\nrecord it again, with real calls: toolcrib test FOLDER --record",
-    unrun: "running",
+    files: {
+      "toolcrib.yaml": "tool_servers: []\n",
+      ...packageFiles(
+        {},
+        {
+          replies: [
+            {
+              request: { method: "POST", url: "https://example.com/other" },
+              response: { status: 200, body: { message: "hello" } },
+            },
+          ],
+        },
+      ),
+    },
+    run: "toolcrib test ./echo --replay 2>&1 | grep PACKAGE",
     fix: "Record it again, if the new request is intended: toolcrib test FOLDER --record.",
   },
   PACKAGE_RESULT_UNREADABLE: {
     cause:
       "A program of a package writes exactly one JSON value to standard output. It wrote something else, nothing, or too much.",
-    did: "A program prints a progress bar to standard output.",
-    prints:
-      "The program of the package has no result: it wrote nothing\na program writes one JSON value to standard output, and messages to standard error",
-    unrun: "running",
+    files: programPackage("echo 'working...'"),
+    before: installProgram,
+    run: "toolcrib call demo.echo --arg message=hello --json",
     fix: "Write messages to standard error, and one JSON value to standard output.",
   },
   PACKAGE_UNUSABLE: {
@@ -89,7 +108,7 @@ export const explanations: Explanations = {
     did: "A package that needs a token is installed, and no secret is configured for it.",
     prints:
       '"demo.search" needs a secret; its manifest proposes search-token\nwrite packages: { demo.search: { credentials: { token: { secret_key_ref: search-token } } } }, and store it with toolcrib secret set search-token',
-    unrun: "running",
+    unrun: "untested",
     fix: "Configure what the hint shows, and store the secret.",
   },
 };

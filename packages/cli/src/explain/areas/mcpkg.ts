@@ -1,7 +1,7 @@
 /** Explanations of the codes of the package mcpkg. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
-import { packageFiles } from "../samples.ts";
+import { library, packageFiles } from "../samples.ts";
 
 export const explanations: Explanations = {
   MCPKG_ARCHIVE_INVALID: {
@@ -107,10 +107,11 @@ export const explanations: Explanations = {
   MCPKG_JSON_PATH_LIMIT: {
     cause:
       "Evaluating a path needs more steps or values than are allowed, mostly because of .. over a large result.",
-    did: "An assertion with $..id is evaluated on a result of 50 MB.",
-    prints:
-      'The JSONPath "$..id" needs more than 1000000 steps\nname the members on the way instead of searching at all depths, or shorten the pattern',
-    unrun: "remote",
+    files: library(
+      "const items = Array.from({ length: 1_100_000 }, (_, id) => id);",
+      'evaluatePath("$..*", { items });',
+    ),
+    run: "node program.mjs",
     fix: "Name the members on the way.",
   },
   MCPKG_KEY_INVALID: {

@@ -1,7 +1,7 @@
 /** Explanations of the codes of the package metatool. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
-import { call, gateway, programFiles } from "../samples.ts";
+import { call, gateway, library, programFiles } from "../samples.ts";
 
 export const explanations: Explanations = {
   METATOOL_ARGUMENT_FORM: {
@@ -39,13 +39,18 @@ export const explanations: Explanations = {
     prints:
       'Cannot approve "report": it was modified at 2026-11-26T10:05:00.000Z, and the approval is for the version of 2026-11-26T10:00:00.000Z\nread the current version: toolcrib saved show report',
     unrun: "moment",
+    tested: "packages/metatool/test/core/approved-reach.test.ts",
     fix: "Read the current version, and repeat what you want to do.",
   },
   METATOOL_CLOSED: {
     cause: "The store of saved tools was used after it was closed.",
-    did: "A program saves a tool after it disposed of its gateway.",
-    prints: "Cannot use the saved tools: the store is closed",
-    unrun: "library",
+    files: library(
+      'const store = await openSavedToolStore({ now: Date.now, randomBytes }, { directory: "tools" });',
+      "await store[Symbol.asyncDispose]();",
+      'await store.get("report");',
+    ),
+    did: "An embedding program uses the saved tools after it closed them.",
+    run: "node program.mjs",
     fix: "Use the store before it is closed.",
   },
   METATOOL_COUNTERS_DAMAGED: {
@@ -54,15 +59,19 @@ export const explanations: Explanations = {
     did: "The file of counters was cut off.",
     prints:
       'Cannot read the execution counters "/home/ada/.toolcrib/tools/.counters"; those in the files of the tools are used',
-    unrun: "damage",
+    unrun: "machine",
+    tested: "packages/metatool/test/saved/saved-tools.test.ts",
     fix: "Nothing has to be done; remove the file to end the message.",
   },
   METATOOL_DIRECTORY_BUSY: {
     cause: "Another process holds the lock of the directory of saved tools for too long.",
-    did: "Two processes save tools at the same time, and one hangs.",
-    prints:
-      'Cannot lock "/home/ada/.toolcrib/tools": another process has been writing to it for 5000 ms\ntry again; if this persists, look for a toolcrib process that hangs',
-    unrun: "moment",
+    files: library(
+      'const store = await openSavedToolStore({ now: Date.now, randomBytes }, { directory: "tools" });',
+      'const lock = tryLock("tools", ".saved-tools", "exclusive");',
+      'await store.delete("report").finally(() => lock[Symbol.dispose]());',
+    ),
+    did: "Another process holds the lock, which here is the program itself.",
+    run: "node program.mjs",
     fix: "Try again; find the process that hangs and end it.",
   },
   METATOOL_DIRECTORY_UNUSABLE: {
@@ -141,6 +150,7 @@ export const explanations: Explanations = {
     prints:
       "Running composites use all of their shared memory\ntry again later, or run fewer composites at the same time",
     unrun: "load",
+    tested: "packages/metatool/test/run/composite-memory.security.test.ts",
     fix: "Try again later, or run fewer at a time.",
   },
   METATOOL_NAME_HIDDEN: {
@@ -178,13 +188,15 @@ export const explanations: Explanations = {
     did: "The disk reports an error while a tool is saved.",
     prints: 'Changed "/home/ada/.toolcrib/tools/report.json", but the disk did not confirm the change: EIO',
     unrun: "machine",
+    tested: "packages/metatool/test/saved/saved-disk.process.test.ts",
     fix: "Check the disk, then save again.",
   },
   METATOOL_NOT_FOUND: {
     cause: "No saved tool has this name, or the caller may not see it.",
     did: "An agent asks for the saved tool absent.",
     prints: 'No saved tool is named "absent"',
-    unrun: "client",
+    unrun: "setup",
+    tested: "packages/metatool/test/test/saved-tests.test.ts",
     fix: "toolcrib saved list shows the names.",
   },
   METATOOL_NOT_OWNER: {
@@ -228,6 +240,7 @@ export const explanations: Explanations = {
     did: "The program was changed to call another tool.",
     prints: "The recording has no reply for notes.search with these arguments",
     unrun: "setup",
+    tested: "packages/metatool/test/run/inner-calls.test.ts",
     fix: "Record the test again, if the new call is intended.",
   },
   METATOOL_SCHEMA_INVALID: {
@@ -248,6 +261,7 @@ export const explanations: Explanations = {
     did: "A test in the file of a saved tool has expect instead of expected.",
     prints: 'Cannot use "tests[0].params": it must be an object',
     unrun: "setup",
+    tested: "packages/metatool/test/exchange/exchange.test.ts",
     fix: "Correct the member that the message names.",
   },
   METATOOL_TEST_NOT_REPEATABLE: {
@@ -255,7 +269,8 @@ export const explanations: Explanations = {
       "A run was to become a test, and its replay ends differently, such as when it uses the time or timed out.",
     did: "A program that returns the current time is recorded.",
     prints: "Cannot record the run as a test: it timed out, so its replay may differ (30 s)",
-    unrun: "running",
+    unrun: "setup",
+    tested: "packages/metatool/test/test/saved-tests.test.ts",
     fix: "Record a run whose result depends on its parameters and replies only.",
   },
   METATOOL_TEST_TOO_LARGE: {
@@ -263,7 +278,8 @@ export const explanations: Explanations = {
     did: "A run over ten thousand issues is recorded.",
     prints:
       "Cannot record the run as a test: it has 2000000 bytes; at most 1048576 are allowed\nrecord a run over less data, or write a case by hand",
-    unrun: "running",
+    unrun: "setup",
+    tested: "packages/metatool/test/test/saved-tests.test.ts",
     fix: "Record a run over less data.",
   },
   METATOOL_TOOL_UNKNOWN: {

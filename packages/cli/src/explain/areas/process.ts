@@ -39,15 +39,17 @@ export const explanations: Explanations = {
     did: "A call arrives for a lazy server while Ctrl-C is pressed.",
     prints: 'Cannot launch server "notes": the gateway is closing',
     unrun: "moment",
+    tested: "packages/process/test/process-launcher.process.test.ts",
     fix: "Start the gateway again.",
   },
   PROCESS_LAUNCH_INVALID: {
     cause:
       "A launch has something that no process can have: a NUL character, an empty command, a variable that Toolcrib reserves to recognise its processes.",
-    did: "transport.env sets a variable that the gateway reserves.",
-    prints:
-      'Cannot set environment variable "TOOLCRIB_RUN": the name is reserved\nremove it from env; the gateway recognises its processes by it',
-    unrun: "setup",
+    files: {
+      "toolcrib.yaml":
+        "tool_servers:\n  - id: notes\n    transport: { kind: stdio, command: node, args: [notes.mjs], env: { TOOLCRIB_SERVER: a } }\n",
+    },
+    run: "toolcrib list --log-level warn 2>&1 | grep code",
     fix: "Remove or correct what the message names.",
   },
   PROCESS_LIMIT: {
@@ -56,15 +58,18 @@ export const explanations: Explanations = {
     prints:
       'Cannot launch server "notes": 256 servers run already\nraise the limit of processes, or let servers be shared or stopped when idle',
     unrun: "load",
+    tested: "packages/process/test/process-launcher.process.test.ts",
     fix: "Write start: lazy and idle_seconds for servers that are rarely used, and remove those that nobody uses.",
   },
   PROCESS_SPAWN_FAILED: {
     cause:
       "The operating system refused to start the program: its interpreter is missing (the #! line), too many processes, no memory, another architecture.",
-    did: "A script begins with #!/usr/bin/python4.",
-    prints:
-      'Cannot launch command "./server": its first line asks for interpreter "/usr/bin/python4", which cannot be run\ninstall the interpreter, or set it as command and the script as first of args',
-    unrun: "machine",
+    files: {
+      "toolcrib.yaml": "tool_servers:\n  - id: notes\n    transport: { kind: stdio, command: ./notes }\n",
+      notes: "#!/opt/python4\nprint()\n",
+    },
+    before: ["chmod +x notes"],
+    run: "toolcrib list --log-level warn 2>&1 | grep attempt",
     fix: "Install the interpreter, or write it as command. EAGAIN: raise ulimit -u. ENOEXEC: the program is for another system.",
   },
   PROCESS_WATCHDOG_FAILED: {
@@ -74,6 +79,7 @@ export const explanations: Explanations = {
     prints:
       "Cannot start the watchdog that ends all servers when the gateway dies: spawn /bin/sh ENOENT\nit needs /bin/sh and sleep; in a container without a shell, run the gateway as process 1",
     unrun: "machine",
+    tested: "packages/process/test/process-watchdog.process.test.ts",
     fix: "Use an image with /bin/sh and sleep, or run the gateway as process 1 of the container, which ends all others with it.",
   },
 };

@@ -1,7 +1,7 @@
 /** Explanations of the error codes of JSON-RPC that clients see. */
 
 import type { Explanations } from "../explanation.ts";
-import { call, gateway, httpRequest, message } from "../samples.ts";
+import { call, gateway, httpRequest, message, serverFile } from "../samples.ts";
 
 export const explanations: Explanations = {
   "-32001": {
@@ -48,9 +48,20 @@ export const explanations: Explanations = {
   "-32021": {
     cause:
       "Revision 2026-07-28: the request needs something that the client did not declare, such as elicitation or tasks.",
-    did: "A tool that runs only as a task is called by a client without tasks.",
-    prints: '{"jsonrpc":"2.0","id":7,"error":{"code":-32021,"message":"The client does not support tasks"}}',
-    unrun: "client",
+    files: serverFile("sampling", ["mutability_class: read_only"], "serve: { auth: none }\n"),
+    did: "The server asks for a model during the call, and the client declares none.",
+    before: ["toolcrib serve &"],
+    run: httpRequest(
+      "POST /mcp",
+      [
+        "Content-Type: application/json",
+        "Accept: application/json, text/event-stream",
+        "MCP-Protocol-Version: 2026-07-28",
+        "Mcp-Method: tools/call",
+        "Mcp-Name: notes__search",
+      ],
+      '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"notes__search","arguments":{"query":"milk"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"example","version":"1.0.0"},"io.modelcontextprotocol/clientCapabilities":{}}}}',
+    ),
     fix: "Use a client that declares the capability in the message.",
   },
   "-32022": {
@@ -76,7 +87,8 @@ export const explanations: Explanations = {
     did: "A tool of a server with a login for each client is called for the first time.",
     prints:
       '{"jsonrpc":"2.0","id":7,"error":{"code":-32042,"message":"The server \\"crm\\" needs a login","data":{"elicitations":[{"mode":"url","url":"http://127.0.0.1:7420/oauth/login?ticket=…"}]}}}',
-    unrun: "client",
+    unrun: "setup",
+    tested: "packages/gateway/test/client-logins.process.test.ts",
     fix: "Visit the page, log in, and call again. Clients that know elicitation with a URL show it by themselves.",
   },
   "-32600": {

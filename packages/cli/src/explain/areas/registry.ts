@@ -84,9 +84,18 @@ export const explanations: Explanations = {
   },
   REGISTRY_UNAUTHORIZED: {
     cause: "A registry that a program serves got a request without valid credentials.",
-    did: "A client sends no token to a registry with a verifier.",
-    prints: "The request has no valid credentials",
-    unrun: "library",
+    files: library(
+      'const registry = createRegistry({ serverInfo: { name: "notes", version: "1.0.0" } });',
+      "await registry.start();",
+      "const handler = registry.serveHttp({ authenticate: () => undefined });",
+      'const server = createServer(handler).listen(0, "127.0.0.1");',
+      'await once(server, "listening");',
+      "const { port } = server.address();",
+      'const answer = await fetch("http://127.0.0.1:" + port, { method: "POST" });',
+      "console.log(await answer.text());",
+    ),
+    did: "A client sends no token to a registry whose program knows its clients.",
+    run: "node program.mjs",
     fix: "Send the credentials that the program's verifier accepts.",
   },
 };

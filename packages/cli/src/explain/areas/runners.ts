@@ -8,7 +8,8 @@ export const explanations: Explanations = {
       "Fetched packages are recorded file by file. The files on disk are not those, or contain something that a package must not (a link to outside). A changed program is not started.",
     did: "Someone edited a file in the folder fetched of the home to debug a server.",
     prints: 'The package contains "node_modules/x", which is not a file',
-    unrun: "damage",
+    unrun: "machine",
+    tested: "packages/runners/test/package-store.process.test.ts",
     fix: "Remove the package and fetch it again: toolcrib fetched remove NAME, then start the server. toolcrib fetched verify checks all.",
   },
   PACKAGE_FETCHING: {
@@ -16,15 +17,19 @@ export const explanations: Explanations = {
       "The packages of a server are still being fetched, by this or another gateway. The server starts when they are there.",
     did: "A gateway starts with a new server of npx, and a client calls at once.",
     prints: "mcp-server-github@1.2.3 is still being fetched\nthe server starts when it is there",
-    unrun: "moment",
+    unrun: "untested",
     fix: "Wait; toolcrib status shows when the server is ready.",
   },
   PACKAGE_FETCH_FAILED: {
     cause:
       "A package could not be fetched: no network, a wrong name or version, a registry that answers with an error, or a host that fetches may not reach.",
-    did: "The name of a package is misspelled in args of a server with npx.",
-    prints: '"mcp-server-githubb" could not be fetched: the registry has no such package',
-    unrun: "remote",
+    files: {
+      "toolcrib.yaml":
+        "tool_servers:\n  - id: notes\n    transport: { kind: stdio, command: npx, args: [-y, mcp-notes] }\n",
+      ".npmrc": "registry=http://127.0.0.1:9000/status-404/\n",
+    },
+    did: "The registry of ~/.npmrc has no such package.",
+    run: "toolcrib list --log-level warn 2>&1 | grep attempt",
     fix: "Check name and version, and the connection. For a registry of your own, set it in ~/.npmrc, UV_DEFAULT_INDEX or GOPROXY, and add its hosts to sandbox.registry_hosts.",
   },
   PACKAGE_TOO_LARGE: {
@@ -32,7 +37,7 @@ export const explanations: Explanations = {
     did: "A server depends on gigabytes of models.",
     prints:
       "The package and its dependencies have more than 1073741824 bytes\ninstall it yourself, and give the path of its program as command",
-    unrun: "remote",
+    unrun: "untested",
     fix: "Install the program yourself and give its path as command, or remove packages that nobody uses: toolcrib fetched list.",
   },
   PACKAGE_UNLOCKED: {
@@ -41,14 +46,16 @@ export const explanations: Explanations = {
     did: 'A package depends on "github:someone/fork".',
     prints:
       '"fork" 1.0.0 has no integrity value\npackages from Git repositories, folders and URLs cannot be locked: install the program, and give its path as command',
-    unrun: "remote",
+    unrun: "untested",
     fix: "Install the program yourself and give its path as command, or use a version whose dependencies all come from a registry.",
   },
   RUNNER_COMMAND_INVALID: {
     cause: "The arguments of npx, uvx or go run name no package, or no program of it that can be chosen.",
-    did: 'A server has command: npx, args: ["-y", "some-library"], which has no program.',
-    prints: 'The package "some-library" has no program that can be chosen: it has none',
-    unrun: "remote",
+    files: {
+      "toolcrib.yaml":
+        "tool_servers:\n  - id: notes\n    transport: { kind: stdio, command: npx, args: [-y, ./notes] }\n",
+    },
+    run: "toolcrib list --log-level warn 2>&1 | grep attempt",
     fix: 'Name the package and, if it has several programs, the program: args: ["-y", "--package", "NAME", "PROGRAM"].',
   },
 };

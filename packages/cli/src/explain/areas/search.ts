@@ -8,7 +8,7 @@ export const explanations: Explanations = {
     cause: "The index has the maximum number of tools. More would make each search slow.",
     did: "An embedding program adds more documents than searchLimits.documentsMax.",
     prints: 'Cannot add "tool-100001" to the search index: it holds 100000 documents already',
-    unrun: "load",
+    unrun: "untested",
     fix: "Remove tools that nobody uses, or divide them among several gateways.",
   },
   SEARCH_LIMIT_INVALID: {
@@ -23,9 +23,8 @@ export const explanations: Explanations = {
   },
   SEARCH_OPTION_INVALID: {
     cause: "A parameter of the ranking (k1, b, a boost) is no number, or outside its range.",
-    did: "An embedding program creates an index with b: 2.",
-    prints: 'Cannot create a search index with b "2": it must be a number from 0 to 1',
-    unrun: "library",
+    files: library("createToolSearch({ k1: -1 });"),
+    run: "node program.mjs",
     fix: "Use the default, or a number in the range that the message names.",
   },
   SEARCH_QUERY_TOO_LONG: {

@@ -1,14 +1,19 @@
 /** Explanations of the codes of the package secrets. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
+import { library } from "../samples.ts";
 
 export const explanations: Explanations = {
   SECRETS_BUSY: {
     cause: "Another process holds the lock of the secret store for too long.",
-    did: "toolcrib secret set waits for a prompt in another terminal that has the lock.",
-    prints:
-      "Cannot change the secret store: another process has locked it for 10000 ms\ntry again, or find the process that has the file write.lock open",
-    unrun: "moment",
+    files: library(
+      'const secrets = await openSecretStore({ home: ".toolcrib", env: {} }, { now: Date.now, randomBytes });',
+      'await secrets.set("token", "abc");',
+      'const lock = tryLock(".toolcrib/secrets/.store", "write", "exclusive");',
+      'await secrets.set("token", "def").finally(() => lock[Symbol.dispose]());',
+    ),
+    did: "Another process holds the lock, which here is the program itself.",
+    run: "node program.mjs",
     fix: "Try again. If it persists, find the toolcrib process that hangs (fuser ~/.toolcrib/secrets/.store/write.lock) and end it.",
   },
   SECRETS_DAMAGED: {
@@ -55,6 +60,7 @@ export const explanations: Explanations = {
     did: "A program that embeds the gateway looks a secret up where secret-tool is not installed; on the command line the code is CONFIG_SECRET_NOT_AVAILABLE.",
     prints: 'Cannot read secret "github-token" from the keychain: the command secret-tool is not found',
     unrun: "machine",
+    tested: "packages/secrets/test/sources.process.test.ts",
     fix: "Install the command that the message names, unlock the keychain, or use the secret store: toolcrib secret set NAME.",
   },
   SECRETS_KEY_INVALID: {
@@ -114,9 +120,11 @@ export const explanations: Explanations = {
   },
   SECRETS_VALUE_INVALID: {
     cause: "A secret is text of 1 to 65,536 bytes without NUL. What was given is empty or something else.",
-    did: "An embedding program stores an empty secret.",
-    prints: "Cannot store this secret: it is empty\na secret is text of 1 to 65,536 bytes",
-    unrun: "library",
+    files: library(
+      'const secrets = await openSecretStore({ home: ".toolcrib" });',
+      'await secrets.set("token", "");',
+    ),
+    run: "node program.mjs",
     fix: "Give the secret itself: from a prompt, from standard input, with --from-env VARIABLE or --from-file FILE.",
   },
 };

@@ -1,7 +1,7 @@
 /** Explanations of the codes of the package store. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
-import { serverFile } from "../samples.ts";
+import { library, serverFile } from "../samples.ts";
 
 export const explanations: Explanations = {
   AUDIT_ANCHOR_UNREADABLE: {
@@ -19,6 +19,7 @@ export const explanations: Explanations = {
     prints:
       'The calls of "agent" have used the 1073741824 bytes of audit records that one client may cause in 24 hours\nwait until earlier calls are 24 hours old, or raise audit.client_max_bytes_per_day',
     unrun: "load",
+    tested: "packages/store/test/record-budget.test.ts",
     fix: "Find out why the client calls so much (toolcrib audit list --client NAME). Raise audit.client_max_bytes_per_day if it is intended.",
   },
   AUDIT_DAMAGED: {
@@ -36,7 +37,7 @@ export const explanations: Explanations = {
     did: "The file of the index belongs to another user.",
     prints:
       "Cannot use the audit index: attempt to write a readonly database\nthe audit segments are not affected",
-    unrun: "damage",
+    unrun: "untested",
     fix: "Let the user own the home, or remove the index with toolcrib doctor --fix: it is rebuilt from the segments.",
   },
   AUDIT_INDEX_REBUILT: {
@@ -45,15 +46,19 @@ export const explanations: Explanations = {
     did: "The machine lost power while the index was written.",
     prints:
       'The audit index "/home/ada/.toolcrib/toolcrib.db" was damaged and is rebuilt; the damaged file is kept next to it',
-    unrun: "damage",
+    unrun: "machine",
+    tested: "packages/store/test/audit-index.test.ts",
     fix: "Nothing has to be done. Remove the damaged file when you do not want to examine it. If it repeats, check the disk.",
   },
   AUDIT_QUERY_INVALID: {
     cause:
       "A query of the trail has a value that cannot be searched for, or more of them than a query may have.",
-    did: "A program asks the audit reader for 5,000 records at once.",
-    prints: "Cannot return 5000 audit records; a whole number from 1 to 1000 is allowed",
-    unrun: "library",
+    files: library(
+      'const reader = await openAuditReader({ home: ".toolcrib" });',
+      "await reader.list({ limit: 5000 });",
+    ),
+    did: "An embedding program asks for more records than a page can have.",
+    run: "node program.mjs",
     fix: "Correct the option that the message names; toolcrib help audit list shows the forms.",
   },
   AUDIT_RECORDS_DROPPED: {
@@ -62,6 +67,7 @@ export const explanations: Explanations = {
     did: "The disk was full for an hour.",
     prints: "Discarded 240 records while the audit trail could not be written",
     unrun: "machine",
+    tested: "packages/store/test/audit-trail.test.ts",
     fix: "Free space, and see that the disk is large enough: toolcrib doctor shows the size of the trail and the free space.",
   },
   AUDIT_RECORD_TOO_LARGE: {
@@ -69,13 +75,14 @@ export const explanations: Explanations = {
     did: "An embedding program records an event with very many fields.",
     prints: 'Cannot write a "call.started" record of 90000 characters; at most 65536 are allowed',
     unrun: "fault",
+    tested: "packages/store/test/audit-trail.test.ts",
     fix: "Report it: records of Toolcrib itself are shortened to fit. A program should record less.",
   },
   AUDIT_RETENTION_FAILED: {
     cause: "Segments that are older or larger than audit.retention allows could not be deleted.",
     did: "The folder audit in the home is on a file system that became read-only.",
     prints: "Cannot delete old audit segments: EROFS: read-only file system",
-    unrun: "machine",
+    unrun: "untested",
     fix: "Make the folder writable for the user who runs the gateway. The next run deletes what is too old.",
   },
   AUDIT_SEGMENT_DAMAGED: {
@@ -95,33 +102,47 @@ export const explanations: Explanations = {
   },
   AUDIT_UNWRITABLE: {
     cause: "An audit record could not be written, so the call that it belongs to is not made.",
-    did: "The disk of the home is full.",
-    prints:
-      'Cannot write the audit trail in "/home/ada/.toolcrib/audit": ENOSPC\nfree disk space, make the file system of the home directory writable, or use another home with --home; calls are refused until then',
-    unrun: "machine",
+    files: serverFile("notes"),
+    did: "The process may write no file of more than 100 bytes, as if the disk was full.",
+    run: "(trap '' XFSZ; prlimit --fsize=100 toolcrib call notes:search --arg query=milk) 2>&1 | cat",
     fix: "Free space; calls go on by themselves. toolcrib doctor shows free space and size of the trail; audit.retention limits it.",
   },
   STORE_BUSY: {
     cause: "Another process holds the lock of a file of the home for too long.",
-    did: "A toolcrib process was stopped with Ctrl-Z while it wrote.",
-    prints:
-      'Cannot lock "/home/ada/.toolcrib/approvals/saved-tools.json": another process has been writing to it for 5000 ms\ntry again; if this persists, look for a toolcrib process that hangs',
-    unrun: "moment",
+    files: library(
+      'const store = await openApprovalStore(".toolcrib", { randomBytes });',
+      "const reach = { tools: [], isUnknown: false };",
+      'const approval = { name: "report", reach, approvedBy: { subject: "ada" }, approvedAt: 0 };',
+      "const first = await store.put(approval, undefined);",
+      'const lock = tryLock(".toolcrib/locks", "approvals", "exclusive");',
+      "await store.put(approval, first.version).finally(() => lock[Symbol.dispose]());",
+    ),
+    did: "Another process holds the lock, which here is the program itself.",
+    run: "node program.mjs",
     fix: "Try again. If it persists, find the process that hangs (ps, fuser) and end it.",
   },
   STORE_CLOSED: {
     cause: "A store of the home was used after it was closed, at the end of a gateway.",
-    did: "An embedding program records an event after it disposed of the gateway.",
-    prints: "Cannot write to the audit trail: the store is closed",
-    unrun: "library",
+    files: library(
+      'const store = await openApprovalStore(".toolcrib", {});',
+      "await store[Symbol.asyncDispose]();",
+      'await store.get("report");',
+    ),
+    did: "An embedding program uses a store that it has closed.",
+    run: "node program.mjs",
     fix: "Use the store before it is closed.",
   },
   STORE_CONFLICT: {
     cause: "Two processes changed the same record; this one had read the older version.",
-    did: "Two operators approve the same tool at the same moment.",
-    prints:
-      'Cannot change the approval of "report": version 4 is stored, and the caller read version 3\nread the current version and try again',
-    unrun: "moment",
+    files: library(
+      'const store = await openApprovalStore(".toolcrib", { randomBytes });',
+      "const reach = { tools: [], isUnknown: false };",
+      'const approval = { name: "report", reach, approvedBy: { subject: "ada" }, approvedAt: 0 };',
+      "await store.put(approval, undefined);",
+      "await store.put(approval, undefined);",
+    ),
+    did: "An embedding program stores an approval without the version that it read.",
+    run: "node program.mjs",
     fix: "Repeat the command: it reads the current version.",
   },
   STORE_FULL: {
@@ -130,6 +151,7 @@ export const explanations: Explanations = {
     prints:
       'Cannot write "/home/ada/.toolcrib/approvals/saved-tools.json": at most 10000 approvals are allowed\nremove entries that are not needed',
     unrun: "load",
+    tested: "packages/store/test/definition-pins.test.ts",
     fix: "Remove what nobody needs: saved tools, pauses, servers that are not used.",
   },
   STORE_HOME_UNUSABLE: {
@@ -139,13 +161,19 @@ export const explanations: Explanations = {
     prints:
       'Cannot create the home directory "/mnt/ro/toolcrib": EROFS\nfree disk space, give the user who runs toolcrib write access to it, or use another with --home',
     unrun: "machine",
+    tested: "packages/store/test/audit-trail.test.ts",
     fix: "Choose a folder that this user can write to, with --home or TOOLCRIB_HOME, or repair the one that the message names: chown, chmod 700, free space.",
   },
   STORE_RECORD_TOO_LARGE: {
     cause: "A record is larger than is kept, or has a value that is not allowed in it.",
-    did: "A pause has a reason of many pages.",
-    prints: "Cannot store the pause: its name or reason is not valid",
-    unrun: "load",
+    files: library(
+      'const store = await openApprovalStore(".toolcrib", { randomBytes });',
+      'const reach = { tools: Array(100_000).fill("notes:search"), isUnknown: false };',
+      'const approval = { name: "report", reach, approvedBy: { subject: "ada" }, approvedAt: 0 };',
+      "await store.put(approval, undefined);",
+    ),
+    did: "An embedding program stores an approval of a hundred thousand tools.",
+    run: "node program.mjs",
     fix: "Write less: the message names the record and the limit.",
   },
   STORE_UNREADABLE: {
@@ -170,6 +198,7 @@ export const explanations: Explanations = {
     did: "Hundreds of toolcrib processes use one home at the same time.",
     prints: '64 processes write to "/home/ada/.toolcrib" already; that is the maximum',
     unrun: "load",
+    tested: "packages/store/test/several-writers.process.test.ts",
     fix: "End toolcrib processes that are not needed, or use several homes.",
   },
 };

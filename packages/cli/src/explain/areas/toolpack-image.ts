@@ -16,7 +16,7 @@ export const explanations: Explanations = {
     did: "A mirror serves another archive of Node.",
     prints:
       "Cannot use the archive of node 24.1.0: its digest is another one\nuse a mirror or registry that has the recorded version",
-    unrun: "packages",
+    unrun: "untested",
     fix: "Use a mirror that has the recorded version, or fetch the parts again: toolcrib toolpack fetch.",
   },
   IMAGE_PATH_CONFLICT: {
@@ -25,7 +25,8 @@ export const explanations: Explanations = {
     did: "image.entrypoint of a manifest is a path that the image uses itself.",
     prints:
       'Two files of the image have the path "/app/node"\nchoose another image.entrypoint in the manifest, such as /app/toolpack',
-    unrun: "packages",
+    unrun: "setup",
+    tested: "packages/toolpack-image/test/build-image.test.ts",
     fix: "Choose another image.entrypoint in the manifest.",
   },
   IMAGE_SETTING_TAKEN: {
@@ -34,7 +35,8 @@ export const explanations: Explanations = {
     did: "A bundle of two services has the credentials api-key and api_key.",
     prints:
       "api_key would belong to both github and gitlab\nsuch names differ in letters and digits only: build a bundle of each service, or rename one of the two",
-    unrun: "packages",
+    unrun: "setup",
+    tested: "packages/toolpack-image/test/build-bundle.test.ts",
     fix: "Build a bundle of each service, or rename one of them in its manifest.",
   },
   IMAGE_TOOL_NAME_INVALID: {
@@ -43,7 +45,8 @@ export const explanations: Explanations = {
     did: "Two services are built into one image, and a tool has a name of 60 characters.",
     prints:
       'With the name of its service, "github__a_very_long_name" is longer than 64 characters\nbuild an image of "github" alone: its tools have their own names there',
-    unrun: "packages",
+    unrun: "setup",
+    tested: "packages/cli/test/e2e/toolpack-build.process.test.ts",
     fix: "Build an image of this service alone, or rename the tool.",
   },
   IMAGE_TOOL_NAME_TAKEN: {

@@ -1,7 +1,7 @@
 /** Explanations of the codes of the package toolspec. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
-import { pairFiles, toolspecFiles } from "../samples.ts";
+import { library, pairFiles, toolspecFiles } from "../samples.ts";
 
 export const explanations: Explanations = {
   MANIFEST_BARE_WORD: {
@@ -247,9 +247,14 @@ export const explanations: Explanations = {
   MANIFEST_SOURCE_UNUSABLE: {
     cause:
       "A manifest adopts a server, and its source, version, entrypoint or lock is none that its builder can fetch.",
-    did: "The tag of an adopted npm package is main.",
-    prints: '"source.tag" of the manifest "notes" is "main", which is no exact version',
-    unrun: "setup",
+    files: pairFiles({
+      manifest: [
+        ["builder: toolpack", "builder: node"],
+        ["tag: v0.1.0", "tag: main"],
+        ["github.com/acme/acme", "npm:@acme/acme"],
+      ],
+    }),
+    run: "toolcrib lint-manifests acme",
     fix: "Name an exact version of a package of npm, PyPI or a Go module.",
   },
   MANIFEST_SYNTAX: {
@@ -266,17 +271,17 @@ export const explanations: Explanations = {
   },
   MANIFEST_TOOLSPEC_MISSING: {
     cause: "builder: toolpack makes a server from a toolspec, and there is none.",
-    did: "The toolspec of a new manifest was not written yet.",
-    prints:
-      "The manifest has builder: toolpack and no toolspec\nadd toolspecs/acme/0.1.0.yaml, or 0.1.0.toolspec.yaml next to the manifest",
-    unrun: "setup",
+    files: pairFiles({}),
+    before: ["rm -r acme/toolspecs"],
+    run: "toolcrib lint-toolspecs acme",
     fix: "Write the toolspec, as the hint shows.",
   },
   MANIFEST_TOOL_ABSENT: {
     cause: "The manifest names a tool that the server does not have, as lint-manifests --live found.",
     did: "A server renamed a tool.",
     prints: 'The server has no tool "list_repo"\nthe server has list_repos',
-    unrun: "remote",
+    unrun: "setup",
+    tested: "packages/toolspec/test/adopted.test.ts",
     fix: "Correct the name: toolcrib lint-manifests --live FILE --write.",
   },
   MANIFEST_TOOL_DUPLICATE: {
@@ -297,7 +302,8 @@ export const explanations: Explanations = {
     did: "A server has a new tool.",
     prints:
       'The server has the tool "add_repo", which the manifest does not name: it is not offered\nadd {name: add_repo, default: false}',
-    unrun: "remote",
+    unrun: "setup",
+    tested: "packages/toolspec/test/adopted.test.ts",
     fix: "Add it to the manifest, with default: false unless most people need it.",
   },
   MANIFEST_TOO_COMPLEX: {
@@ -441,6 +447,7 @@ export const explanations: Explanations = {
     prints:
       'Cannot send credential "token": its value contains a line break\nstore it again, without line breaks around it',
     unrun: "setup",
+    tested: "packages/toolspec/test/plan-request.test.ts",
     fix: "Store it again in one line: toolcrib secret set NAME.",
   },
   TOOLSPEC_DUPLICATE_KEY: {
@@ -451,9 +458,22 @@ export const explanations: Explanations = {
   },
   TOOLSPEC_EGRESS_DENIED: {
     cause: "The host of a request, made from variables, is not in the egress list of the manifest.",
-    did: "A variable of the base URL has the name of another host.",
-    prints: 'Host "evil.example" is not in the egress list of the manifest',
-    unrun: "client",
+    files: {
+      ...library(
+        'const { value: toolspec } = parseToolspec({ name: "t", text: readFileSync("acme/toolspecs/acme/0.1.0.yaml", "utf8") });',
+        'planRequest(toolspec.tools[0], toolspec, { id: "7" }, { egress: [], credentials: [], variables: { tenant: "evil" } });',
+      ),
+      ...pairFiles({
+        toolspec: [
+          [
+            "https://api.acme.example\n",
+            "https://{tenant}.acme.example\nvariables: { tenant: { description: The tenant } }\n",
+          ],
+        ],
+      }),
+    },
+    did: "An embedding program calls a toolspec with the name of a host that the manifest does not have.",
+    run: "node program.mjs",
     fix: "Correct the variable.",
   },
   TOOLSPEC_ENCODING_INVALID: {
@@ -804,9 +824,22 @@ export const explanations: Explanations = {
   },
   TOOLSPEC_VARIABLE_UNSET: {
     cause: "A variable of the base URL has no value, or one that makes a forbidden host.",
-    did: "A toolspec with {tenant} is called from a library without variables.",
-    prints: 'Variable "tenant" of base URL "https://{tenant}.acme.example" has no value',
-    unrun: "setup",
+    files: {
+      ...library(
+        'const { value: toolspec } = parseToolspec({ name: "t", text: readFileSync("acme/toolspecs/acme/0.1.0.yaml", "utf8") });',
+        'planRequest(toolspec.tools[0], toolspec, { id: "7" }, { egress: [], credentials: [], variables: {} });',
+      ),
+      ...pairFiles({
+        toolspec: [
+          [
+            "https://api.acme.example\n",
+            "https://{tenant}.acme.example\nvariables: { tenant: { description: The tenant } }\n",
+          ],
+        ],
+      }),
+    },
+    did: "An embedding program calls a toolspec with {tenant} without variables.",
+    run: "node program.mjs",
     fix: "Give it a value in letters, digits, hyphens and dots.",
   },
   TOOLSPEC_VERSION_INVALID: {

@@ -1,25 +1,23 @@
 /** Explanations of the codes of the package upstream. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
-import { gateway, message, serverFile } from "../samples.ts";
+import { call, gateway, jobsFile, message, serverFile, taskCall, taskId } from "../samples.ts";
 
 export const explanations: Explanations = {
   UPSTREAM_ASK_REFUSED: {
     cause:
       "The server asked the client something (sampling, elicitation, roots), and its entry says interactive: false.",
-    did: "A server with interactive: false asks the model of the client.",
-    prints:
-      '"sampling/createMessage" was refused: the server "notes" is declared with interactive: false\nremove interactive: false if the server has to ask clients',
-    unrun: "remote",
+    files: serverFile("sampling", ["interactive: false", "mutability_class: read_only"]),
+    did: "The server asks for a model during the call, and answers with the error that it got.",
+    run: "toolcrib call notes:search --arg query=milk",
     fix: "Remove interactive: false from the entry if you want the server to ask clients.",
   },
   UPSTREAM_ASK_UNATTRIBUTED: {
     cause:
       "The server asked something on a session that all clients share, or outside of any call, so nobody knows which client to ask.",
-    did: "A server asks for roots before any call.",
-    prints:
-      '"roots/list" was refused on the session of the server "notes" that all clients share\ncall again: a client that can be asked has a session of its own from now on',
-    unrun: "remote",
+    files: serverFile("early", ["interactive: true", "mutability_class: read_only"]),
+    did: "The server asks for a model before it lists its tools, and answers calls with the error that it got.",
+    run: "toolcrib call notes:search --arg query=milk",
     fix: "Call again: the client gets a session of its own with this server.",
   },
   UPSTREAM_CAPABILITY_MISSING: {
@@ -27,7 +25,7 @@ export const explanations: Explanations = {
     did: "A server asks a question with a page to visit, and the client knows forms only.",
     prints:
       'The client that made this call does not support elicitation with a page to visit (url), which the server "crm" needs\nuse a client that declares the capability "elicitation"',
-    unrun: "client",
+    unrun: "untested",
     fix: "Use a client that declares it, or do the step elsewhere first, such as toolcrib login SERVER.",
   },
   UPSTREAM_CLOSED: {
@@ -58,7 +56,8 @@ export const explanations: Explanations = {
       "The server needs a login, and the person at the client was asked to visit a page for it. The call was not made.",
     did: "A client calls a tool of a server with per-user OAuth for the first time.",
     prints: 'The login to the server "crm" was declined',
-    unrun: "client",
+    unrun: "setup",
+    tested: "packages/gateway/test/client-logins.process.test.ts",
     fix: "Visit the page that the client shows, log in, and repeat the call. The operator can log in with toolcrib login SERVER.",
   },
   UPSTREAM_PARKED_LIMIT: {
@@ -68,31 +67,34 @@ export const explanations: Explanations = {
     prints:
       "This client's share of the calls that may wait for answers at a time are in use\nanswer the questions of other calls first",
     unrun: "load",
+    tested: "packages/gateway/test/rounds.security.process.test.ts",
     fix: "Answer the open questions, or let them time out.",
   },
   UPSTREAM_QUARANTINED: {
     cause:
       "The server repeatedly sent messages over a limit, which harms the gateway. It is not used until the operator releases it.",
-    did: "A server floods the gateway with notifications.",
-    prints:
-      'The server "notes" is quarantined: 5 messages broke a limit, the last one: a message of 80 MB\nthe operator can release it: toolcrib release notes',
-    unrun: "remote",
+    files: serverFile("large", ["mutability_class: read_only"], "serve: { auth: none }\n"),
+    did: "The server sends an answer of 33 MiB to each call.",
+    before: ["toolcrib serve &", ...[1, 2, 3].map(() => call("notes__search", { query: "milk" }))],
+    run: call("notes__search", { query: "milk" }),
     fix: "Read the log of the server, update or report it, then: toolcrib release SERVER.",
   },
   UPSTREAM_QUESTIONS_ENDLESS: {
     cause: "Within one call, the server asked in more rounds than are allowed.",
     did: "A server asks the same question again after each answer.",
     prints:
-      'The server "crm" asked in more than 10 rounds within one call\nreport it to the maintainers of the server',
-    unrun: "remote",
+      'The server "crm" asked in more than 100 rounds within one call\nreport it to the maintainers of the server',
+    unrun: "setup",
+    tested: "packages/gateway/test/parked-calls.security.process.test.ts",
     fix: "Report it to the maintainers; give arguments that leave no questions.",
   },
   UPSTREAM_QUESTION_OVER: {
     cause:
       "The answers belong to a question that is not open any more: its call ended, or nobody answered in time.",
     did: "A person answers a form after lunch.",
-    prints: 'The client did not answer the questions of "crm" within 600 s',
-    unrun: "client",
+    prints: "The question cannot be answered: its call ended",
+    unrun: "setup",
+    tested: "packages/gateway/test/parked-calls.security.process.test.ts",
     fix: "Make the call again, and answer in time.",
   },
   UPSTREAM_QUEUE_FULL: {
@@ -100,7 +102,7 @@ export const explanations: Explanations = {
     did: "Fifty agents call one slow server.",
     prints:
       'The queue of the server "crm" is full: 16 calls run and 64 wait\ntry again after other calls have ended, or raise serve.limits.max_queued_calls_per_server',
-    unrun: "load",
+    unrun: "untested",
     fix: "Try again. If the server can do more at a time, raise its concurrency; otherwise raise serve.limits.max_queued_calls_per_server.",
   },
   UPSTREAM_QUEUE_SHARE: {
@@ -109,6 +111,7 @@ export const explanations: Explanations = {
     prints:
       'This client has used up its share of the calls to the server "crm"\nwait for answers before sending more, or raise serve.limits.max_queued_calls_per_server',
     unrun: "load",
+    tested: "packages/gateway/test/fair-calls.security.process.test.ts",
     fix: "Wait for answers before sending more.",
   },
   UPSTREAM_RESULT_INVALID: {
@@ -125,21 +128,23 @@ export const explanations: Explanations = {
     did: "Forty clients use a server with session: per_client.",
     prints: 'All 32 client sessions of the server "crm" are in use\ntry again when other calls have ended',
     unrun: "load",
+    tested: "packages/upstream/test/source-clients.process.test.ts",
     fix: "Try again later, or let clients share the server if it keeps no state for each.",
   },
   UPSTREAM_TASK_CANCELLED: {
     cause: "The server runs the call as a task, and cancelled it itself.",
-    did: "A job server cancels a task because of its own limit.",
-    prints: 'The server "jobs" cancelled the task of this call',
-    unrun: "remote",
+    files: jobsFile("jobs-cancelled"),
+    did: "The server cancels the task.",
+    before: ["toolcrib serve &", taskCall, message("tasks/result", { taskId }), "kill %1"],
+    run: "toolcrib audit export 2>&1 | grep UPSTREAM_TASK_CANCELLED",
     fix: "See the log of the server for the reason.",
   },
   UPSTREAM_TASK_LOST: {
     cause: "The server ran the call as a task and does not know it any more, such as after a restart.",
-    did: "A job server is restarted during a task.",
-    prints:
-      'The server "jobs" does not know the task of this call any more: Task not found\nthe call may have had an effect: check it before you repeat the call',
-    unrun: "remote",
+    files: jobsFile("jobs-lost"),
+    did: "The server forgets the task.",
+    before: ["toolcrib serve &", taskCall],
+    run: message("tasks/result", { taskId }),
     fix: "Check whether the work was done, then repeat the call if it was not.",
   },
   UPSTREAM_UNAVAILABLE: {
@@ -148,7 +153,8 @@ export const explanations: Explanations = {
     did: "A server crashed at its start because a token is missing.",
     prints:
       'The server "github" is not available to this client: it ended with exit code 1\nit is tried again in 8 s',
-    unrun: "remote",
+    unrun: "setup",
+    tested: "packages/upstream/test/source-clients.process.test.ts",
     fix: "toolcrib status and the log of the server show the reason. Repair it; the gateway tries again by itself.",
   },
   UPSTREAM_WATCH_REFUSED: {
@@ -156,7 +162,7 @@ export const explanations: Explanations = {
       "The resource cannot be watched: its server does not report changes, or the maximum number is watched.",
     did: "A client subscribes to a resource of a server without subscriptions.",
     prints: 'The server "notes" does not report changes of resources',
-    unrun: "client",
+    unrun: "untested",
     fix: "Read the resource again when you need it.",
   },
 };
