@@ -165,7 +165,7 @@ async function verifyClient(client: RealClient, place: Place): Promise<void> {
   writeFileSync(path, before);
   await check(`${id}: it calls a tool through a bridge`, async () => {
     await addBridge(client, place);
-    await verifyCall(client, place, "claude-desktop");
+    await verifyCall(client, place, "claude-desktop", "bridge");
   });
   if (client.addLocal === undefined) return;
   await check(`${id}: a server that it added itself stays when toolcrib disconnects`, () =>
@@ -231,7 +231,12 @@ async function verifyList(client: RealClient, place: Place): Promise<void> {
 }
 
 /** Asks a question, and finds the call in the audit trail under the name `caller`. */
-async function verifyCall(client: RealClient, place: Place, caller: string): Promise<void> {
+async function verifyCall(
+  client: RealClient,
+  place: Place,
+  caller: string,
+  server = "toolcrib",
+): Promise<void> {
   const { model } = place;
   const earlier = await countCalls(place, caller);
   const isOffered = () => [...model.tools()].some((name) => name.endsWith("echo__echo"));
@@ -239,7 +244,7 @@ async function verifyCall(client: RealClient, place: Place, caller: string): Pro
   // Clients wait some seconds for the programs that they start, and on a busy machine begin without them.
   for (let tries = 0; tries === 0 || (tries < 4 && !isOffered()); tries += 1) {
     model.clear();
-    ({ output } = await runClient(client, place, client.ask));
+    ({ output } = await runClient(client, place, client.ask(server)));
   }
   assert.ok(isOffered(), `the model got the tools ${[...model.tools()].join(", ")}\n${output}`);
   assert.ok(model.gotResult(), `the model got no result\n${output}`);

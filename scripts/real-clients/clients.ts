@@ -35,8 +35,8 @@ export interface RealClient {
   readonly showsConnection: boolean;
   /** A command that a user needs once, before the first question. */
   readonly prepare?: (model: string) => readonly string[];
-  /** One question, in which it may call every tool. */
-  readonly ask: readonly string[];
+  /** One question, in which it may call every tool. @param server the name of the gateway in its file */
+  readonly ask: (server: string) => readonly string[];
   /** The words with which it adds a server on standard streams to its file; undefined where it has no such command. */
   readonly addLocal:
     | ((name: string, words: readonly string[], env?: readonly string[]) => readonly string[])
@@ -121,7 +121,7 @@ export const realClients: readonly RealClient[] = [
     }),
     connected: /^toolcrib: http\S+ \(HTTP\) - ✔ Connected$/m,
     showsConnection: true,
-    ask: ["-p", question, "--allowedTools", "mcp__toolcrib,mcp__bridge"],
+    ask: () => ["-p", question, "--allowedTools", "mcp__toolcrib,mcp__bridge"],
     addLocal: addToClaude,
     added: [
       { id: "local", words: addToClaude("local", local, localEnv), transport: withEnv },
@@ -183,7 +183,7 @@ export const realClients: readonly RealClient[] = [
     connected: undefined,
     showsConnection: false,
     prepare: (model) => ["auth", "openai-compatible", "-k", "none", "-m", "scripted", "-b", `${model}/v1`],
-    ask: ["-P", "openai-compatible", "-k", "none", "-m", "scripted", question],
+    ask: () => ["-P", "openai-compatible", "-k", "none", "-m", "scripted", question],
     addLocal: addToCline,
     refusesBridge: "it takes --config among the words of the server for an option of its own",
     added: [
@@ -228,7 +228,12 @@ env_key = "SCRIPTED_KEY"
     // It lists what is configured, and connects in a session only.
     connected: /^toolcrib\s+http\S+\s+-\s+enabled\s+Bearer token$/m,
     showsConnection: false,
-    ask: ["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", question],
+    // Without these settings, it begins a session without a server that starts slowly.
+    ask: (server) => [
+      ...["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"],
+      ...["-c", `mcp_servers.${server}.required=true`],
+      ...["-c", `mcp_servers.${server}.startup_timeout_sec=60`, question],
+    ],
     addLocal: addToCodex,
     added: [
       { id: "local", words: addToCodex("local", local, localEnv), transport: withEnv },
@@ -275,7 +280,7 @@ models:
     env: () => ({ CONTINUE_TELEMETRY_ENABLED: "0", CONTINUE_CLI_AUTO_UPDATED: "1" }),
     connected: undefined,
     showsConnection: false,
-    ask: ["-p", question, "--auto"],
+    ask: () => ["-p", question, "--auto"],
     addLocal: undefined,
     added: [],
   },
@@ -299,7 +304,7 @@ models:
     }),
     connected: /✓ toolcrib: http\S+ \(http\) - Connected$/m,
     showsConnection: true,
-    ask: ["-p", question, "-m", "gemini-2.5-flash", "--approval-mode", "yolo"],
+    ask: () => ["-p", question, "-m", "gemini-2.5-flash", "--approval-mode", "yolo"],
     addLocal: addToGemini,
     added: [
       { id: "local", words: addToGemini("local", local, localEnv), transport: withEnv },
@@ -360,7 +365,7 @@ models:
     env: () => ({ OPENCODE_DISABLE_AUTOUPDATE: "true", OPENCODE_DISABLE_MODELS_FETCH: "true" }),
     connected: /✓ toolcrib connected$/m,
     showsConnection: true,
-    ask: ["run", question],
+    ask: () => ["run", question],
     addLocal: addToCodex,
     added: [
       { id: "local", words: addToCodex("local", local, localEnv), transport: withEnv },
