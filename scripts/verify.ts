@@ -52,6 +52,7 @@ const furtherSteps: readonly Step[] = [
   { name: "real-servers", command: script("scripts/verify-real-servers.ts") },
   { name: "adopted-servers", command: script("scripts/verify-adopted-servers.ts") },
   { name: "first-day", command: script("scripts/verify-first-day.ts") },
+  { name: "real-clients", command: script("scripts/verify-real-clients.ts") },
   { name: "policy-mutations", command: script("scripts/verify-mutations.ts") },
 ];
 

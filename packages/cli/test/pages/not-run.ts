@@ -7,10 +7,8 @@
 const daemon = "needs the daemon of a container runtime";
 const cluster = "needs a cluster";
 const service = "needs a systemd that runs as root, and would change the services of the machine";
-const network = "downloads from a public registry";
 const adopted =
   "downloads from a public registry; npm run verify -- adopted-servers adds servers of each registry";
-const foreignClient = "needs the program of the client";
 
 /** Commands that no test runs, with the reason. */
 export const notRun: { readonly [page: string]: { readonly [command: string]: string } } = {
@@ -34,16 +32,6 @@ export const notRun: { readonly [page: string]: { readonly [command: string]: st
     "docker load --input out/github-0.1.0.oci.tar": daemon,
     "skopeo copy oci:./github-image/image docker://registry.example.com/github:0.1.0":
       "needs skopeo and a registry of images",
-  },
-  "clients/claude-code.md": { "claude mcp list": foreignClient },
-  "clients/codex.md": { "codex mcp list": foreignClient },
-  "clients/gemini-cli.md": { "gemini mcp list": foreignClient },
-  "clients/opencode.md": { "opencode mcp list": foreignClient },
-  "migrate/supergateway.md": {
-    'npx -y supergateway --stdio "npx -y @modelcontextprotocol/server-filesystem ./my-folder" --outputTransport streamableHttp --stateful --sessionTimeout 60000 --port 8000':
-      network,
-    'npx -y supergateway --streamableHttp "https://mcp.example.com/mcp" --oauth2Bearer "some-access-token"':
-      network,
   },
   "operations/container.md": {
     "docker build --tag toolcrib:0.1.0 .": daemon,
@@ -69,6 +57,7 @@ export const notRun: { readonly [page: string]: { readonly [command: string]: st
 const inImage = "packages/cli/test/e2e/gateway-image.process.test.ts";
 const installed = "scripts/verify-release.ts";
 const firstDay = "scripts/verify-first-day.ts";
+const realClients = "scripts/verify-real-clients.ts";
 
 /** Commands that the named file takes from their page and runs. */
 export const ranElsewhere: { readonly [page: string]: { readonly [command: string]: string } } = {
@@ -77,6 +66,16 @@ export const ranElsewhere: { readonly [page: string]: { readonly [command: strin
     "npm install --global ./toolcrib-0.1.0.tgz": installed,
   },
   "index.md": { "npm install --global toolcrib": installed },
+  "clients/claude-code.md": { "claude mcp list": realClients },
+  "clients/codex.md": { "codex mcp list": realClients },
+  "clients/gemini-cli.md": { "gemini mcp list": realClients },
+  "clients/opencode.md": { "opencode mcp list": realClients },
+  "migrate/supergateway.md": {
+    'npx -y supergateway --stdio "npx -y @modelcontextprotocol/server-filesystem ./my-folder" --outputTransport streamableHttp --stateful --sessionTimeout 60000 --port 8000':
+      realClients,
+    'npx -y supergateway --streamableHttp "https://mcp.example.com/mcp" --oauth2Bearer "some-access-token"':
+      realClients,
+  },
   "library.md": { "npm install @toolcrib/registry": installed },
   "operations/upgrade.md": {
     "npm install --global toolcrib@0.2.0": installed,
