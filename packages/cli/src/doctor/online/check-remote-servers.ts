@@ -92,7 +92,7 @@ async function checkServer(
       return [failed(subject, "its URL, a secret, does not answer", error.hint)];
     const explained = explainUrlFailure(
       new URL(url),
-      reasonOf(error),
+      { code: error.code, systemCode: systemCodeOf(error) },
       Object.keys(transport.headers).length > 0,
     );
     return [
@@ -103,11 +103,9 @@ async function checkServer(
   }
 }
 
-/** The reason in the words of the transports of MCP, with the code of the system where there is one. */
-function reasonOf(error: Error & { readonly cause?: unknown }): string {
-  const { cause } = error;
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  return code === "" ? error.message : `cannot be reached: ${code} ${error.message}`;
+/** The code of the system for why a request failed; empty without one. */
+function systemCodeOf({ cause }: Error): string {
+  return cause instanceof Error && "code" in cause ? String(cause.code) : "";
 }
 
 function answerFinding(

@@ -140,7 +140,8 @@ export const explanations: Explanations = {
     cause: "The gateway stops. It takes no request any more, or gives up one that is in flight.",
     did: "The gateway is restarted while a client sends a request.",
     prints: "The gateway is shutting down\ntry again later",
-    unrun: "client",
+    unrun: "moment",
+    tested: "packages/cli/test/bridge-replaced.process.test.ts",
     fix: "Send the request again when the gateway runs. toolcrib bridge does this by itself where no call can be made twice.",
   },
   MCP_TIMEOUT: {
