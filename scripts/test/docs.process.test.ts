@@ -207,7 +207,7 @@ test("errorPages() lists codes by area, and explains each on the page of its are
     pages.get("docs/reference/errors/mcp.md") ?? "",
     /## MCP_TWO\n\nOne \| two\.\n\n\*\*Cause\.\*\* It &lt;is>\.[\s\S]*`a.yaml`\n\n```text\nx: 1\n```\n\n```text\n\$ toolcrib list\nerror/,
   );
-  assert.match(pages.get("docs/reference/errors/events.md") ?? "", /No test runs it: it needs a server\./);
+  assert.match(pages.get("docs/reference/errors/events.md") ?? "", /It is not run: it needs a server\./);
 });
 
 test("meaningsModule() has the meaning of each code", () =>
