@@ -169,7 +169,7 @@ export const recorded: { readonly [code: string]: string } = {
   CONFIG_AUTH_EXPOSED:
     "toolcrib.yaml:1:38: error CONFIG_AUTH_EXPOSED\nserve.auth none is refused on \"0.0.0.0:7420\": other machines can reach that address\n1 | serve: { listen: 0.0.0.0:7420, auth: none }\n                                         ^^^^\nhint: write auth: token, or listen on 127.0.0.1",
   CONFIG_CA_FILE_INVALID:
-    "toolcrib.yaml:1:22: error CONFIG_CA_FILE_INVALID\nCannot use \"/home/ada/ca.pem\": it does not exist (ENOENT)\n1 | egress: { ca_files: [ca.pem] }\n                         ^^^^^^\nhint: name a file with certificates in PEM (-----BEGIN CERTIFICATE-----)",
+    "toolcrib.yaml:1:22: error CONFIG_CA_FILE_INVALID\nCannot use \"/home/ada/company.pem\": it does not exist (ENOENT)\n1 | egress: { ca_files: [company.pem] }\n                         ^^^^^^^^^^^\nhint: name a file with certificates in PEM (-----BEGIN CERTIFICATE-----)",
   CONFIG_COMMAND_NOT_FOUND:
     "toolcrib.yaml:3:40: warning CONFIG_COMMAND_NOT_FOUND\nCommand \"mcp-server-absent\" is not found on this machine, or is not executable\n3 |     transport: { kind: stdio, command: mcp-server-absent }\n                                           ^^^^^^^^^^^^^^^^^\nhint: install it, use its absolute path, or start Toolcrib with a PATH that contains it\n\nOK toolcrib.yaml",
   CONFIG_COMMAND_REQUIRED:
@@ -347,7 +347,7 @@ export const recorded: { readonly [code: string]: string } = {
   HTTP_METHOD_NOT_ALLOWED:
     "HTTP 405 Method Not Allowed\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"This path takes GET, HEAD only\",\"data\":{\"code\":\"HTTP_METHOD_NOT_ALLOWED\"}}}",
   HTTP_NOT_FOUND:
-    "HTTP 404 Not Found\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"Nothing is served at this path (MCP clients use /mcp, /mcp/s/127.0.0.1:9000 or /mcp/p/<profile>)\",\"data\":{\"code\":\"HTTP_NOT_FOUND\",\"hint\":\"MCP clients use /mcp, /mcp/s/127.0.0.1:9000 or /mcp/p/<profile>\"}}}",
+    "HTTP 404 Not Found\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"Nothing is served at this path (MCP clients use /mcp, /mcp/s/<server> or /mcp/p/<profile>)\",\"data\":{\"code\":\"HTTP_NOT_FOUND\",\"hint\":\"MCP clients use /mcp, /mcp/s/<server> or /mcp/p/<profile>\"}}}",
   HTTP_ORIGIN_REFUSED:
     "HTTP 403 Forbidden\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"Requests with this Origin header are not accepted (add the origin to serve.allowed_origins if this web page may use your tools)\",\"data\":{\"code\":\"HTTP_ORIGIN_REFUSED\",\"hint\":\"add the origin to serve.allowed_origins if this web page may use your tools\"}}}",
   HTTP_QUERY_INVALID:
@@ -718,8 +718,6 @@ export const recorded: { readonly [code: string]: string } = {
     "{\n  \"content\": [\n    {\n      \"type\": \"text\",\n      \"text\": \"The chain \\\"demo.report\\\" failed at step \\\"one\\\" (demo.echo): Cannot reach \\\"example.com\\\": it has an address that is not public (private)\\nSteps that ran before it: none\\nHint: check the name of the host; for a host in your own network, see egress.internal_ranges\"\n    }\n  ],\n  \"isError\": true,\n  \"_meta\": {\n    \"toolcrib/code\": \"PACKAGE_CHAIN_FAILED\",\n    \"toolcrib/callId\": \"CALL\",\n    \"toolcrib/chain\": {\n      \"step\": \"one\",\n      \"ran\": [],\n      \"cause\": \"EGRESS_ADDRESS_DENIED\"\n    },\n    \"toolcrib/server\": \"demo.report\",\n    \"toolcrib/trustState\": \"unverified\"\n  }\n}",
   PACKAGE_CHAIN_INVALID:
     "{\n  \"content\": [\n    {\n      \"type\": \"text\",\n      \"text\": \"The chain \\\"demo.report\\\" was not started: it needs a tool that does not exist here: \\\"demo.echo\\\" (step \\\"one\\\")\\nHint: install the packages of these tools, and check that they are ready: toolcrib status\"\n    }\n  ],\n  \"isError\": true,\n  \"_meta\": {\n    \"toolcrib/code\": \"PACKAGE_CHAIN_INVALID\",\n    \"toolcrib/callId\": \"CALL\",\n    \"toolcrib/server\": \"demo.report\",\n    \"toolcrib/trustState\": \"unverified\"\n  }\n}",
-  PACKAGE_FETCH_FAILED:
-    "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"PACKAGE_FETCH_FAILED\",\"reason\":\"\\\"mcp-notes\\\" could not be fetched: the registry has no such package (404 for http://127.0.0.1:9000/status-404/mcp-notes) (check its name, the connection, and the registry in ~/.npmrc; a package that was fetched once starts without the network)\",\"msg\":\"server is not available\"}",
   PACKAGE_INPUT_INVALID:
     "{\n  \"content\": [\n    {\n      \"type\": \"text\",\n      \"text\": \"The request body has 12000014 bytes; at most 10485760 are allowed\"\n    }\n  ],\n  \"isError\": true,\n  \"_meta\": {\n    \"toolcrib/code\": \"PACKAGE_INPUT_INVALID\",\n    \"toolcrib/callId\": \"CALL\",\n    \"toolcrib/server\": \"demo.echo\",\n    \"toolcrib/trustState\": \"unverified\"\n  }\n}",
   PACKAGE_NOT_STARTED:

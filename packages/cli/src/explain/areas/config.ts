@@ -21,7 +21,7 @@ tool_servers:
   CONFIG_CA_FILE_INVALID: {
     cause: "A file with certificate authorities cannot be read, or has no certificate in PEM.",
     files: {
-      "toolcrib.yaml": `egress: { ca_files: [ca.pem] }
+      "toolcrib.yaml": `egress: { ca_files: [company.pem] }
 tool_servers:
   - id: notes
     transport: { kind: stdio, command: node }

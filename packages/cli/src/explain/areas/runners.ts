@@ -23,13 +23,11 @@ export const explanations: Explanations = {
   PACKAGE_FETCH_FAILED: {
     cause:
       "A package could not be fetched: no network, a wrong name or version, a registry that answers with an error, or a host that fetches may not reach.",
-    files: {
-      "toolcrib.yaml":
-        "tool_servers:\n  - id: notes\n    transport: { kind: stdio, command: npx, args: [-y, mcp-notes] }\n",
-      ".npmrc": "registry=http://127.0.0.1:9000/status-404/\n",
-    },
-    did: "The registry of ~/.npmrc has no such package.",
-    run: "toolcrib list --log-level warn 2>&1 | grep attempt",
+    did: "A server names a package that its registry does not have.",
+    prints:
+      '"mcp-notes" could not be fetched: the registry has no such package (404 for https://registry.npmjs.org/mcp-notes)\ncheck its name, the connection, and the registry in ~/.npmrc; a package that was fetched once starts without the network',
+    unrun: "moment",
+    tested: "packages/runners/test/look-up.process.test.ts",
     fix: "Check name and version, and the connection. For a registry of your own, set it in ~/.npmrc, UV_DEFAULT_INDEX or GOPROXY, and add its hosts to sandbox.registry_hosts.",
   },
   PACKAGE_TOO_LARGE: {
