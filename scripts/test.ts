@@ -60,7 +60,6 @@ const child = spawn(
   process.execPath,
   [
     ...(flags.has("dist") ? [] : ["--conditions=toolcrib-source"]),
-    `--import=${new URL("test-context.ts", import.meta.url)}`,
     `--import=${new URL("test-guard.ts", import.meta.url)}`,
     "--test",
     ...(flags.has("watch") ? ["--watch"] : []),
