@@ -37,6 +37,10 @@ const commandMs = 120_000;
 
 /** Installs the packages, and starts this program again where no other network can be reached. @returns the exit code */
 function installAndEnter(): number {
+  if (process.platform !== "linux" || process.arch !== "x64") {
+    console.log("skipped: the programs are pinned for Linux on x64\n0 passed, 0 failed, 1 skipped");
+    return 0;
+  }
   const { dependencies } = JSON.parse(readFileSync(join(packages, "package.json"), "utf8"));
   if (!installPinned(packages, dependencies, "scripts/real-clients/", console.log)) {
     console.log("FAILED npm ci in scripts/real-clients\n0 passed, 1 failed");

@@ -174,7 +174,7 @@ export const realClients: readonly RealClient[] = [
   {
     id: "cline",
     command: "cline",
-    program: "cline/bin/cline",
+    program: `@cline/cli-${platform}/bin/cline`,
     file: ".cline/data/settings/cline_mcp_settings.json",
     before: () => '{\n\t"mcpServers": {}\n}\n',
     writesAtStart: true,
