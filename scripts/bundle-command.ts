@@ -18,6 +18,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join, relative } from "node:path";
@@ -26,8 +27,11 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const cache = join(root, "node_modules/.cache/toolcrib-command");
 
-/** Age in milliseconds at which the bundles of other sources are removed. Another run can use a younger one. */
-const removedAfterMs = 24 * 60 * 60 * 1000;
+/**
+ * Milliseconds after which the bundles of other sources are removed. A gateway that was started from one loads some of
+ * its modules when they are needed: it must be started again within that time after the sources changed.
+ */
+const removedAfterMs = 7 * 24 * 60 * 60 * 1000;
 
 if (process.argv.includes("--optional")) {
   await bundleCommand().catch((error: Error) => {
@@ -74,10 +78,13 @@ function hashOf(folder: string): string {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Renames the finished folder, unless an earlier run or another one has written the same. */
+/** Renames the finished folder, unless an earlier run or another one has written the same, whose age begins anew. */
 function place(unfinished: string, folder: string): void {
-  if (existsSync(folder)) return;
   try {
+    if (existsSync(folder)) {
+      utimesSync(folder, new Date(), new Date());
+      return;
+    }
     renameSync(unfinished, folder);
   } catch (error) {
     if (!existsSync(folder)) throw error;
