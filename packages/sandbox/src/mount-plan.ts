@@ -7,7 +7,7 @@
  */
 
 import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { byDepth, isWithin, outermost } from "./paths.ts";
 import { type ProgramPaths, systemFolders } from "./program-paths.ts";
 import { SandboxError } from "./sandbox-error.ts";
@@ -91,7 +91,11 @@ export function planMounts(policy: SandboxPolicy, program: ProgramPaths, facts: 
   const isOwn = (path: string): boolean => own.some((one) => isWithin(path, one));
   for (const path of policy.readPaths) if (!isOwn(path)) checkPath(path, "read", hidden, home);
   for (const path of policy.writePaths) if (!isOwn(path)) checkPath(path, "write", hidden, home);
-  const readable = outer([...policy.readPaths, ...program.bound]).filter(
+  // What is found by arguments and links counts by what it really is: its path can lead into a hidden folder.
+  const found = program.bound.filter(
+    (path) => existsSync(path) && (isOwn(path) || !lies(realpathSync(path))),
+  );
+  const readable = outer([...policy.readPaths, ...found]).filter(
     (path) => (isOwn(path) || !lies(path)) && existsSync(path),
   );
   const links = new Map(program.links);
@@ -106,10 +110,17 @@ export function planMounts(policy: SandboxPolicy, program: ProgramPaths, facts: 
   const temporary = [temporaryFolder, "/dev/shm", ...(policy.home === "temporary" ? [home] : [])];
   const isBound = (path: string): boolean => binds.some((bind) => bind.isFolder && isWithin(path, bind.path));
   for (const path of [...links.keys()]) if (isBound(path)) links.delete(path);
-  const masked = [
+  const concealed = [
     ...hidden.filter((path) => path !== home && !own.includes(path)),
     ...privatePaths.filter((path) => existsSync(path)),
   ];
+  // A bind of a link shows the same folders under other names.
+  const aliases = binds.flatMap(({ source, path }) =>
+    source === path
+      ? []
+      : concealed.filter((one) => isWithin(one, source)).map((one) => join(path, relative(source, one))),
+  );
+  const masked = [...concealed, ...aliases];
   const masks = outermost(masked).filter(isBound);
   const isLate = ({ path }: Bind): boolean => masks.some((mask) => isWithin(path, mask));
   return {

@@ -72,7 +72,24 @@ export async function findProgramPaths(request: SpawnRequest, userHome: string):
   for (const argument of request.args.slice(0, argumentsMaxCount)) {
     await finder.addArgument(resolve(directory, argument), isAbsolute(argument), directory);
   }
-  return { bound: [...finder.bound], links: finder.links };
+  return { bound: await bindableOf(finder.bound, userHome), links: finder.links };
+}
+
+/**
+ * Returns the paths that may be bound by what they really are: a symbolic link to a home is that home, whoever wrote the
+ * link. Files stay.
+ */
+async function bindableOf(paths: Iterable<string>, userHome: string): Promise<readonly string[]> {
+  const realHome = await realpath(userHome).catch(() => userHome);
+  const bindable: string[] = [];
+  for (const path of paths) {
+    const real = await realpath(path).catch(() => undefined);
+    if (real === undefined) continue;
+    const isFolder = (await stat(real).catch(() => undefined))?.isDirectory() === true;
+    const isNarrow = [path, real].every((one) => isBindable(one, userHome) && isBindable(one, realHome));
+    if (!isFolder || isNarrow) bindable.push(path);
+  }
+  return bindable;
 }
 
 class PathFinder {

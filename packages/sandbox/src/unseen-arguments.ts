@@ -36,6 +36,7 @@ export function unseenArguments(
   args: readonly string[],
   { directory, userHome, hiddenPaths, namedPaths, ownPath }: SeenPlaces,
 ): readonly UnseenArgument[] {
+  const homes = [userHome, ...realPathOf(userHome)];
   const hidden = hiddenPaths.flatMap((path) => [path, ...realPathOf(path)]);
   return args.flatMap((argument, index): readonly UnseenArgument[] => {
     if (argument === "" || argument.length > 4096 || argument.includes("\0")) return [];
@@ -47,7 +48,8 @@ export function unseenArguments(
     if (hidden.some((one) => isWithin(real, one))) return [{ index, path, reason: "hidden" }];
     if (namedPaths.some((one) => isWithin(path, one))) return [];
     const isWide = statSync(real, { throwIfNoEntry: false })?.isDirectory() === true;
-    return isWide && !isBindable(path, userHome) ? [{ index, path, reason: "wide" }] : [];
+    const isNarrow = [path, real].every((one) => homes.every((home) => isBindable(one, home)));
+    return isWide && !isNarrow ? [{ index, path, reason: "wide" }] : [];
   });
 }
 

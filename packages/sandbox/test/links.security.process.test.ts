@@ -1,0 +1,108 @@
+/** Symbolic links in arguments and read paths show nothing that their targets would not show by their own names. */
+
+import assert from "node:assert/strict";
+import { symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { chooseStartParent, Sandboxes } from "@toolcrib/sandbox";
+import { makeTemporaryDirectory, writeFiles } from "@toolcrib/testing";
+import { run, strictPolicy, type TierId, tierIds, unavailableReason } from "./sandbox-harness.ts";
+
+const secret = "the key of a person";
+/** Where the links of the project lead, from the folder that holds them. */
+const targets = {
+  home: "../home",
+  keys: "../home/.ssh",
+  above: "..",
+  root: "/",
+  "gateway-home": "../home/.toolcrib",
+} as const;
+
+async function makeProject() {
+  const directory = await makeTemporaryDirectory();
+  writeFiles(directory.path, {
+    "home/.ssh/id_rsa": secret,
+    "home/.toolcrib/tokens/desk": secret,
+    "home/notes/a.txt": "notes",
+    "project/b.txt": "project",
+  });
+  for (const [name, target] of Object.entries(targets)) symlinkSync(target, directory.join("project", name));
+  symlinkSync("../home/notes", directory.join("project/notes"));
+  return directory;
+}
+
+/** Runs a shell script with arguments in the project. @returns what it prints */
+async function show(
+  tier: TierId,
+  top: string,
+  script: string,
+  args: readonly string[],
+  readPaths: readonly string[] = [],
+): Promise<string> {
+  const home = join(top, "home");
+  const sandboxes = new Sandboxes(
+    {
+      uid: process.getuid?.() ?? -1,
+      gid: process.getgid?.() ?? -1,
+      temporaryDirectory: chooseStartParent(tmpdir()),
+      userHome: home,
+    },
+    { tiers: [tier] },
+  );
+  const request = {
+    program: "/bin/sh",
+    args: ["-c", script, "sh", ...args],
+    env: { PATH: "/usr/bin:/bin" },
+    directory: join(top, "project"),
+  };
+  const hiddenPaths = [join(home, ".toolcrib"), join(home, ".ssh")];
+  await using contained = await sandboxes.prepare(request, strictPolicy({ hiddenPaths, readPaths }));
+  const { stdout } = await run(contained.request);
+  return stdout;
+}
+
+const read =
+  'find "$@" -follow -type f \\( -name id_rsa -o -name desk \\) -exec cat {} + 2>&1; ls -a "$@" 2>&1';
+
+for (const tier of tierIds) {
+  const skip = (await unavailableReason(tier)) ?? false;
+  for (const [name, target] of Object.entries(targets)) {
+    test(`${tier}: a link to ${target} in an argument does not show a key`, { skip }, async () => {
+      await using directory = await makeProject();
+      const paths = [name, `./${name}`, directory.join("project", name)];
+      for (const path of paths) {
+        const shown = await show(tier, directory.path, read, [path]);
+        assert.ok(!shown.includes(secret), `${path}: ${shown}`);
+      }
+      // A file below a link, too, which is found as a script is.
+      for (const file of [
+        ".ssh/id_rsa",
+        "id_rsa",
+        "home/.ssh/id_rsa",
+        ".toolcrib/tokens/desk",
+        "tokens/desk",
+      ]) {
+        const shown = await show(tier, directory.path, 'cat "$1" 2>&1', [
+          directory.join("project", name, file),
+        ]);
+        assert.ok(!shown.includes(secret), `${name}/${file}: ${shown}`);
+      }
+    });
+  }
+
+  test(`${tier}: a link to a folder without a secret in an argument shows it`, { skip }, async () => {
+    await using directory = await makeProject();
+    assert.equal(await show(tier, directory.path, 'cat "$1/a.txt"', ["notes"]), "notes");
+  });
+
+  test(`${tier}: a read path that is a link shows its folder, and hides the same in it`, {
+    skip,
+  }, async () => {
+    await using directory = await makeProject();
+    const link = directory.join("project/home");
+    const shown = await show(tier, directory.path, `cat "$1/notes/a.txt"; ${read}`, [link], [link]);
+    assert.ok(shown.startsWith("notes"), shown);
+    assert.ok(!shown.includes(secret), shown);
+  });
+}
