@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { cpSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
-import { basename, dirname, join, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import {
   type CodeSplittingGroup,
@@ -54,7 +54,7 @@ export interface FolderBundle {
 export interface BundledModules {
   /** The modules of which something is in it. */
   readonly modules: readonly string[];
-  /** The modules of this repository that were read. */
+  /** The files that were read. */
   readonly sources: readonly string[];
 }
 
@@ -83,7 +83,7 @@ export async function bundleFolder(bundle: FolderBundle): Promise<BundledModules
       {
         name: "sources",
         transform: (_, path) => {
-          if (isOwnModule(path, root)) sources.add(path);
+          if (isAbsolute(path)) sources.add(path);
         },
       },
       ownRequires(undici),

@@ -76,8 +76,8 @@ export async function findProgramPaths(request: SpawnRequest, userHome: string):
 }
 
 /**
- * Returns the paths that may be bound by what they really are: a symbolic link to a home is that home, whoever wrote the
- * link. Files stay.
+ * Returns the paths that may be bound by what they really are: a symbolic link to a home is that home, and a project can
+ * bring one. Files stay.
  */
 async function bindableOf(paths: Iterable<string>, userHome: string): Promise<readonly string[]> {
   const realHome = await realpath(userHome).catch(() => userHome);
