@@ -16,8 +16,8 @@ export interface FirstStep {
 /** Reasons of failed steps that are kept. */
 const reasonsMaxCount = 10;
 
-/** Takes one step, and keeps the reason if it fails. Never throws. */
-export type TakeStep = (step: () => void) => void;
+/** Takes one step, and keeps the reason if it fails. Never throws. @returns whether the step did not fail */
+export type TakeStep = (step: () => void) => boolean;
 
 /**
  * Takes the steps of a change.
@@ -40,8 +40,10 @@ export function commitSteps(first: FirstStep, rest: (take: TakeStep) => void): r
   const take: TakeStep = (step) => {
     try {
       step();
+      return true;
     } catch (error) {
       keep(error);
+      return false;
     }
   };
   take(() => rest(take));

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject } from "@toolcrib/json";
@@ -16,6 +17,7 @@ import {
   textOf,
   toolNamed,
 } from "./gateway-harness.ts";
+import { localPackage, putPackages, startLoopbackServer } from "./package-harness.ts";
 
 const operator = localIdentity("cli", "cli");
 /** The text of a result, or of the error for a tool that is not offered. */
@@ -339,4 +341,92 @@ test("a call that waited in the queue is sent after a change that still allows i
   const { answer, received } = await waitingCall({ policy: { deny: ["s:other"] } });
   assert.equal(answer, "done");
   assert.deepEqual(received, ["other", "write"]);
+});
+
+/** A package whose calls with `isHeld` are held until `release`. */
+interface WaitingPackage {
+  readonly toolId: string;
+  /** The members of its entry besides its trust. */
+  readonly entry: JsonObject;
+  readonly config?: JsonObject;
+  /** Calls of one client that run at a time. */
+  readonly runningCount: number;
+  release(): void;
+}
+
+/** Makes calls of a package of which the last one waits, denies the package, and lets the others end. */
+async function waitingPackageCall(
+  home: string,
+  { toolId, entry, config = {}, runningCount, release }: WaitingPackage,
+) {
+  const whole = { packages: { [toolId]: { trust_state: "certified", ...entry } }, ...config };
+  const serve = { listen: "127.0.0.1:0", auth: "token" };
+  await using test = await startTestGateway(whole, { home, clients: ["agent"] });
+  await test.gateway.prepared();
+  const client = await test.connect({ as: "agent" });
+  const call = (isHeld: boolean) => answerOf(client.callTool({ name: toolId, arguments: { isHeld } }));
+  // The package is prepared with its first call.
+  assert.equal(await call(false), "1");
+  const made: Promise<string>[] = [];
+  const intents = () => test.audit().filter(({ type }) => type === "call.intent").length;
+  for (let count = 1; count <= runningCount + 1; count += 1) {
+    made.push(call(true));
+    await waitUntil(() => intents() === count + 1, { what: `call ${count} is admitted` });
+  }
+  const next = configOf({ ...whole, serve, policy: { deny: [`${toolId}:*`] } });
+  assert.equal((await test.gateway.applyConfig(next, ["toolcrib.json"])).error, undefined);
+  release();
+  const answers = await Promise.all(made);
+  await test.stop();
+  return { answers, calls: callsIn(test.audit()) };
+}
+
+const deniedWhileWaiting = /was not called, because the policy changed while the call waited: /;
+
+test("a call that waited for the programs of packages is not run when the policy denies it by then", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = join(directory.path, "home");
+  const toolId = "test.wait.local";
+  // Not in the folder of the package, which is checked before each run.
+  const mark = join(directory.path, "go");
+  const code = `import { existsSync } from "node:fs";
+const { isHeld } = JSON.parse(process.argv.at(-1));
+while (isHeld && !existsSync(${JSON.stringify(mark)})) await new Promise((resolve) => setTimeout(resolve, 10));
+console.log("1");`;
+  putPackages(home, [localPackage(toolId, "node a.mjs", { "a.mjs": code })]);
+  const { answers, calls } = await waitingPackageCall(home, {
+    toolId,
+    entry: {
+      limits: { max_concurrent_calls: 16 },
+      containment: { network_egress: "allow", filesystem_write: "allow" },
+    },
+    config: { sandbox: { max_package_programs: 2 } },
+    runningCount: 1,
+    release: () => writeFileSync(mark, ""),
+  });
+  assert.equal(answers[0], "1");
+  assert.match(answers.at(-1) ?? "", deniedWhileWaiting);
+  assert.ok(calls.includes("test.wait.local:local intent, completed failed POLICY_DENIED"), calls.join("\n"));
+});
+
+test("a call that waited in the queue of a package is not sent when the policy denies it by then", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = join(directory.path, "home");
+  const toolId = "test.wait.http";
+  const held = Promise.withResolvers<void>();
+  await using server = await startLoopbackServer(async ({ body }) => {
+    if (body.includes("true")) await held.promise;
+    return { body: "1" };
+  });
+  const endpoint = { type: "http", method: "POST", url: "https://example.com/wait" };
+  putPackages(home, [localPackage(toolId, "", {}, { endpoint })]);
+  const { answers } = await waitingPackageCall(home, {
+    toolId,
+    entry: { endpoint: { url: server.url }, limits: { max_concurrent_calls: 4 } },
+    runningCount: 2,
+    release: () => held.resolve(),
+  });
+  assert.equal(answers[0], "1");
+  assert.match(answers.at(-1) ?? "", deniedWhileWaiting);
+  assert.equal(server.requests.length, 3);
 });

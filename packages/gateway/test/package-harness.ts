@@ -124,11 +124,14 @@ export interface LoopbackServer extends AsyncDisposable {
   readonly requests: readonly ReceivedRequest[];
 }
 
+interface LoopbackAnswer {
+  readonly status?: number;
+  readonly body: string;
+}
+
 /** Starts a server that answers with what `answer` returns for each request. @default the JSON body of the request */
 export async function startLoopbackServer(
-  answer: (request: ReceivedRequest) => { readonly status?: number; readonly body: string } = ({ body }) => ({
-    body,
-  }),
+  answer: (request: ReceivedRequest) => LoopbackAnswer | Promise<LoopbackAnswer> = ({ body }) => ({ body }),
 ): Promise<LoopbackServer> {
   const requests: ReceivedRequest[] = [];
   const server = createServer(async (request, response) => {
@@ -137,7 +140,7 @@ export async function startLoopbackServer(
     const { method = "", url = "", headers } = request;
     const received = { method, url, headers, body: Buffer.concat(parts).toString("utf8") };
     requests.push(received);
-    const { status = 200, body } = answer(received);
+    const { status = 200, body } = await answer(received);
     response.writeHead(status, { "content-type": "application/json" }).end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

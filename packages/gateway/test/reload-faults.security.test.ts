@@ -4,11 +4,15 @@
  */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
+import { Pauses } from "@toolcrib/admission";
+import { LivePolicies } from "@toolcrib/cedar";
 import type { GatewayConfig } from "@toolcrib/config";
-import { runsAll, waitUntil } from "@toolcrib/testing";
+import { makeTemporaryDirectory, runsAll, waitUntil, writeFiles } from "@toolcrib/testing";
 import {
+  configIn,
   configOf,
+  dataOf,
   onHttp,
   type ScriptedServer,
   somebody,
@@ -131,4 +135,88 @@ test("a log that fails changes nothing about what is in force", async () => {
   assert.equal((await gateway.call(somebody, "a:say", {})).kind, "denied");
   assert.equal((await gateway.applyConfig(configOf(document), ["toolcrib.json"])).error, undefined);
   assert.equal((await gateway.call(somebody, "a:say", {})).kind, "result");
+});
+
+/** Lets the next change fail in its first step, after the policy of the change is in force. */
+function failFirstStep(t: TestContext): void {
+  const failing = t.mock.method(Pauses.prototype, "reconsider", () => {
+    failing.mock.restore();
+    throw new Error("injected failure of the first step");
+  });
+}
+
+test("a change whose first step fails is taken back", async (t) => {
+  await using server = await startServer();
+  const document = {
+    tool_servers: [onHttp("a", server.url, { trust_state: "certified" })],
+    policy: { deny: ["a:hold"] },
+    serve,
+  };
+  await using run = await startTestGateway(document);
+  const { gateway } = run;
+  const before = inForce(run);
+  failFirstStep(t);
+  const changed = configOf({ ...document, policy: { deny: ["a:say"] } });
+  const { error, applied } = await gateway.applyConfig(changed, ["toolcrib.json"]);
+  assert.deepEqual([error, applied], ["injected failure of the first step", []]);
+  assert.equal(gateway.status().configuration?.lastError?.message, error);
+  assert.deepEqual(inForce(run), before);
+  assert.equal((await gateway.call(somebody, "a:hold", {})).kind, "denied");
+  assert.equal((await gateway.call(somebody, "a:say", {})).kind, "result");
+});
+
+test("policy files that could not be replaced as a whole decide after a later change is taken back, too", async (t) => {
+  await using server = await startServer();
+  await using directory = await makeTemporaryDirectory();
+  const permit = (tool: string) => `@id("one") permit(principal, action, resource == Tool::"a:${tool}");\n`;
+  const files = { "old.cedar": permit("say"), "new.cedar": permit("hold") };
+  writeFiles(directory.path, files);
+  const document = (file: string, more: object = {}) => ({
+    tool_servers: [onHttp("a", server.url, { trust_state: "certified" })],
+    policy: { files: [file], ...more },
+    serve,
+  });
+  await using run = await startTestGateway(document("old.cedar"), { files });
+  const { gateway } = run;
+  const apply = async (file: string, more?: object) =>
+    await gateway.applyConfig(await configIn(directory.path, document(file, more)), ["toolcrib.json"]);
+  const kinds = async () => [
+    (await gateway.call(somebody, "a:say", {})).kind,
+    (await gateway.call(somebody, "a:hold", {})).kind,
+  ];
+  assert.deepEqual(await kinds(), ["result", "denied"]);
+  const { prepare } = LivePolicies.prototype;
+  const prepared = t.mock.method(
+    LivePolicies.prototype,
+    "prepare",
+    async function (this: LivePolicies, ...args: Parameters<LivePolicies["prepare"]>) {
+      const commit = () => {
+        throw new Error("injected failure of the policy files");
+      };
+      return { ...(await prepare.apply(this, args)), commit };
+    },
+  );
+  const incomplete = ["injected failure of the policy files"];
+  const outcome = await apply("new.cedar", { deny: ["a:other"] });
+  assert.deepEqual(
+    [outcome.error, outcome.incomplete, outcome.applied],
+    [undefined, incomplete, ["policy.deny"]],
+    "what failed is not named as applied",
+  );
+  assert.deepEqual(gateway.status().configuration?.incomplete, incomplete);
+  assert.deepEqual(await kinds(), ["denied", "result"]);
+  prepared.mock.restore();
+  failFirstStep(t);
+  const refused = await apply("new.cedar", { deny: [] });
+  assert.equal(refused.error, "injected failure of the first step");
+  assert.deepEqual(await kinds(), ["denied", "result"], "the policy files still decide");
+  assert.deepEqual(gateway.status().configuration?.incomplete, incomplete);
+  assert.notEqual(gateway.policySituation().digest, undefined);
+  await run.stop();
+  assert.deepEqual(
+    dataOf(run.audit(), "config.changed")
+      .filter(({ changed }) => changed !== undefined)
+      .map(({ changed, incomplete: failed }) => [changed, failed]),
+    [[["policy.deny"], incomplete]],
+  );
 });

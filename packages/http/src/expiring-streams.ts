@@ -1,7 +1,8 @@
 /**
  * Closes streams of events when the token that opened them ends (RFC 6750; MCP authorization: a server validates access
  * tokens). Nothing asks for the token of a stream again, and it can stay open for days. Answers of calls are left alone:
- * their request was made with a token that was valid, and they have deadlines.
+ * their request was made with a token that was valid, and they have deadlines. A stream that carries such answers
+ * (legacy SSE) is closed after them.
  *
  * It checks all streams once in each interval.
  */
@@ -22,6 +23,8 @@ export interface ExpiringStreamsDeps {
   readonly now: () => number;
   /** Returns when the token that gave an identity ends; undefined for one that does not, or whose end is not known. */
   readonly tokenEndOf: (identity: Identity) => number | undefined;
+  /** Lets a stream end after the answers that it still carries. @returns false for a stream that carries none */
+  readonly endWhenAnswered: (response: HttpResponse) => boolean;
   /** Called before a stream is closed. */
   readonly onExpired: (request: HttpRequest, client: string) => void;
 }
@@ -61,7 +64,7 @@ export class ExpiringStreams implements Disposable {
       this.#streams.delete(stream);
       if (isOver) continue;
       this.#deps.onExpired(request, client);
-      request.socket.destroy();
+      if (!this.#deps.endWhenAnswered(response)) request.socket.destroy();
     }
   }
 }

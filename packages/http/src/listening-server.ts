@@ -121,7 +121,7 @@ export class ListeningServer implements DrainableServer {
       (socket, client) =>
         logger.info({ client, from: socket.remoteAddress }, "token is revoked; closing a connection"),
     );
-    this.#expiring = expiringStreams(deps, limits);
+    this.#expiring = expiringStreams(deps, limits, this.#sse);
     const refuser = new Refuser(deps);
     const handler = this.#createHandler(deps, checks, refuser);
     this.#server = createServer(serverOptions(limits));
@@ -247,11 +247,13 @@ export class ListeningServer implements DrainableServer {
 function expiringStreams(
   { now, logger, tokenEndOf }: ServerDeps,
   { lateCheckMs }: HttpLimits,
+  sse: SseEndpoint,
 ): ExpiringStreams | undefined {
   if (tokenEndOf === undefined) return undefined;
   const onExpired: ExpiringStreamsDeps["onExpired"] = ({ socket }, client) =>
     logger.info({ client, from: socket.remoteAddress }, "access token has ended; closing a stream");
-  return new ExpiringStreams({ now, tokenEndOf, onExpired }, { intervalMs: lateCheckMs });
+  const endWhenAnswered: ExpiringStreamsDeps["endWhenAnswered"] = (response) => sse.endWhenAnswered(response);
+  return new ExpiringStreams({ now, tokenEndOf, endWhenAnswered, onExpired }, { intervalMs: lateCheckMs });
 }
 
 function serverOptions(limits: HttpLimits): Parameters<typeof createServer>[0] {

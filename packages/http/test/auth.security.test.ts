@@ -349,3 +349,42 @@ test("the end of a token closes the streams that it opened, and neither calls no
   for (const answer of server.service.waiting) answer();
   assert.equal(await call, "answered");
 });
+
+test("a stream of legacy SSE whose token ends delivers the answers of calls in flight, and takes no other call", async () => {
+  const nextToken = { authorization: "Bearer next" };
+  const alice = () => ({ ...localIdentity("token", "alice"), issuer: "https://issuer.example" });
+  const [first, next] = [alice(), alice()];
+  const clock = { aheadMs: 0 };
+  const end = Date.now() + 1_000_000;
+  await using server = await startTestServer({
+    limits: { lateCheckMs: 20 },
+    deps: {
+      now: () => Date.now() + clock.aheadMs,
+      authenticate: (given = "") =>
+        given === asAlice.authorization ? first : given === nextToken.authorization ? next : undefined,
+      tokenEndOf: (identity) => (identity === first ? end : undefined),
+    },
+  });
+  const stream = await fetch(`${server.url}/sse`, { headers: asAlice });
+  const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader();
+  const path = /\/messages\?sessionId=\S+/.exec((await reader.read()).value ?? "")?.[0] ?? assert.fail();
+  assert.equal((await ask(server, { path, headers: asAlice, body: initialize })).status, 202);
+  await waitUntil(() => server.service.sessions.size === 1);
+  const initialized = { jsonrpc: "2.0", method: "notifications/initialized" };
+  await ask(server, { path, headers: asAlice, body: JSON.stringify(initialized) });
+  const slow = { jsonrpc: "2.0", id: 7, method: "tools/call", params: { name: "slow", arguments: {} } };
+  assert.equal((await ask(server, { path, headers: asAlice, body: JSON.stringify(slow) })).status, 202);
+  await waitUntil(() => server.service.waiting.size === 1);
+  clock.aheadMs = 1_000_001;
+  await waitUntil(() => JSON.stringify(server.logger.records).includes("access token has ended"));
+  const other = await ask(server, { path, headers: nextToken, body: JSON.stringify({ ...slow, id: 8 }) });
+  assert.equal(other.status, 404);
+  assert.match(other.text, /The access token that opened this stream has ended: open another stream/);
+  assert.equal(server.service.waiting.size, 1, "the call in flight goes on");
+  for (const answer of server.service.waiting) answer();
+  let rest = "";
+  for (let part = await reader.read(); !part.done; part = await reader.read()) rest += part.value;
+  assert.match(rest, /"id":7,"result"/);
+  assert.doesNotMatch(rest, /"id":8/);
+  await waitUntil(() => server.service.sessions.size === 0);
+});

@@ -80,6 +80,11 @@ export class AccessPolicy<Subject extends PolicySubject> {
     return this.#files !== undefined;
   }
 
+  /** The policy files in force; undefined where there are none. */
+  get files(): FilePolicies | undefined {
+    return this.#files;
+  }
+
   /** Replaces the policy files. Later decisions are made by `files` only. */
   replaceFiles(files: FilePolicies): void {
     this.#files = files;

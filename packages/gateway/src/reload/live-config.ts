@@ -15,6 +15,7 @@ import {
   isSameConfig,
   type PreparedSources,
   RetiredParts,
+  type TakeStep,
 } from "@toolcrib/config-changes";
 import { messageOf } from "@toolcrib/diagnostics";
 import { openHooks } from "@toolcrib/hook-programs";
@@ -44,6 +45,15 @@ export interface LiveConfigDeps extends Pick<GuardDeps, "newCallId" | "budgetSto
   /** Called after each change. */
   readonly onApplied: () => void;
 }
+
+/** The parts of a change that are not in force. */
+interface FailedParts {
+  readonly reasons: readonly string[];
+  /** Paths of the configuration to which they belong, such as `tool_servers`. */
+  readonly sections: readonly string[];
+}
+
+const nothingFailed: FailedParts = { reasons: [], sections: [] };
 
 /** The configuration in force. */
 export class LiveConfig implements AsyncDisposable {
@@ -133,9 +143,12 @@ export class LiveConfig implements AsyncDisposable {
       const digest = digestConfig(config);
       // What failed earlier is not made good by a later change.
       const earlier = this.#status.incomplete ?? [];
-      const failed = applied.length > 0 ? [...earlier, ...(await this.#replace(config))].slice(-20) : earlier;
+      const isChanged = applied.length > 0;
+      const { reasons, sections } = isChanged ? await this.#replace(config) : nothingFailed;
+      const failed = [...earlier, ...reasons].slice(-20);
       const incomplete = failed.length === 0 ? {} : { incomplete: failed };
-      return this.#report({ digest, applied, needsRestart, ...incomplete }, files);
+      const whole = applied.filter((path) => !isWithin(path, sections));
+      return this.#report({ digest, applied: whole, needsRestart, ...incomplete }, files, isChanged);
     } catch (error) {
       return this.refuse(messageOf(error));
     }
@@ -144,10 +157,10 @@ export class LiveConfig implements AsyncDisposable {
   /**
    * Prepares a configuration and puts it in force.
    *
-   * @returns why parts of it are not in force; empty for none
+   * @returns the parts of it that are not in force
    * @throws what cannot be prepared, or put in force at all; nothing has changed then
    */
-  async #replace(config: GatewayConfig): Promise<readonly string[]> {
+  async #replace(config: GatewayConfig): Promise<FailedParts> {
     const { context, opened, onApplied } = this.#deps;
     const { core } = context;
     await using prepared = new AsyncDisposableStack();
@@ -170,36 +183,49 @@ export class LiveConfig implements AsyncDisposable {
     const { files } = policies;
     const { callLimits } = limits;
     const before = this.#partsInForce();
-    let inForce: LivePolicies | undefined;
+    // Where they cannot be replaced, the present ones keep their owner, which watches and ends them.
+    let inForce = this.#parts.policies;
+    const failedSections: string[] = [];
     // From here on, nothing waits, and everything exists.
     const reconfigured = {
       take: () => core.reconfigure(settings, { hooks: hooks.deps, seenLabels, callLimits, files }),
       takeBack: () => core.reconfigure(core.prepare(this.#config), before),
     };
-    const failed = commitSteps(reconfigured, (take) => {
+    const reasons = commitSteps(reconfigured, (take) => {
+      const takeOf =
+        (...sections: readonly string[]): TakeStep =>
+        (step) => {
+          const isTaken = take(step);
+          if (!isTaken) failedSections.push(...sections);
+          return isTaken;
+        };
       prepared.move();
       this.#config = config;
       // The index is built once.
       core.index.together(() => {
-        for (const one of sources) take(() => one.commit(take));
-        take(() => core.roster.arrange(ids));
-        take(() => {
+        const takeSource = takeOf("tool_servers", "toolspecs", "packages");
+        for (const one of sources) takeSource(() => one.commit(takeSource));
+        takeSource(() => core.roster.arrange(ids));
+        const takePolicies = takeOf("policy.files", "policy.clients");
+        takePolicies(() => {
           inForce = policies.commit();
         });
-        take(hooks.take);
-        take(limits.take);
+        takeOf("hooks")(hooks.take);
+        takeOf("guards")(limits.take);
       });
     });
     this.#parts = { hooks: hooks.deps, policies: inForce, seenLabels };
-    for (const reason of failed) this.#log("error", { reason }, "a step of a changed configuration failed");
+    for (const reason of reasons) this.#log("error", { reason }, "a step of a changed configuration failed");
     this.#step(() => this.#announce(sources));
     this.#step(onApplied);
-    return failed;
+    return { reasons, sections: failedSections };
   }
 
   #partsInForce() {
-    const { hooks, policies, seenLabels } = this.#parts;
-    return { hooks, seenLabels, callLimits: this.#deps.context.core.callLimits, files: policies?.current };
+    const { hooks, seenLabels } = this.#parts;
+    const { callLimits, policy } = this.#deps.context.core;
+    // Those that decide, whether or not an earlier change could hand them over to their owner.
+    return { hooks, seenLabels, callLimits, files: policy.files };
   }
 
   #step(step: () => void): void {
@@ -294,7 +320,7 @@ export class LiveConfig implements AsyncDisposable {
     return known;
   }
 
-  #report(outcome: ConfigOutcome, files: readonly string[]): ConfigOutcome {
+  #report(outcome: ConfigOutcome, files: readonly string[], isChanged: boolean): ConfigOutcome {
     const { digest, applied, needsRestart, incomplete } = outcome;
     const { record, now } = this.#deps.context;
     const previous = this.#status;
@@ -302,11 +328,11 @@ export class LiveConfig implements AsyncDisposable {
     this.#status = {
       files,
       digest,
-      loadedAt: applied.length > 0 ? new Date(now()).toISOString() : previous.loadedAt,
+      loadedAt: isChanged ? new Date(now()).toISOString() : previous.loadedAt,
       ...(isPending ? { pendingRestart: needsRestart } : {}),
       ...(incomplete === undefined ? {} : { incomplete }),
     };
-    const isNews = applied.length > 0 || needsRestart.join() !== (previous.pendingRestart ?? []).join();
+    const isNews = isChanged || needsRestart.join() !== (previous.pendingRestart ?? []).join();
     if (isNews) {
       const pending = { ...(isPending && { needsRestart }), ...(incomplete && { incomplete }) };
       const data = { files, digest, previousDigest: previous.digest, changed: applied, ...pending };
@@ -325,4 +351,9 @@ export class LiveConfig implements AsyncDisposable {
       this.#log("error", { reason: messageOf(error) }, "audit record could not be written");
     }
   }
+}
+
+/** Whether `path` is one of `sections`, or below one. */
+function isWithin(path: string, sections: readonly string[]): boolean {
+  return sections.some((one) => path === one || path.startsWith(`${one}.`));
 }

@@ -69,6 +69,8 @@ interface OpenSession {
   readonly response: HttpResponse;
   /** The memory of the bodies of requests in flight, by the ids of their requests. */
   readonly held: RequestTable<HeldPost>;
+  /** Whether it ends with the requests in flight, and takes no others. */
+  isEnding: boolean;
 }
 
 /** Serves legacy SSE to any number of clients. */
@@ -134,7 +136,7 @@ export class SseEndpoint implements AsyncDisposable {
       maxInFlight: this.#maxInFlightPerSession,
       onUnexpected: this.#deps.onUnexpected,
     });
-    this.#sessions.set(id, { session, response, held });
+    this.#sessions.set(id, { session, response, held, isEnding: false });
     this.#shares.take(client);
     response.on("close", () => {
       this.#sessions.delete(id);
@@ -155,6 +157,19 @@ export class SseEndpoint implements AsyncDisposable {
       const isOverload = error instanceof McpError && error.httpStatus === 503;
       sendError(response, error, null, isOverload ? { "retry-after": "1" } : {});
     }
+  }
+
+  /**
+   * Lets the stream of `response` end when its requests in flight are answered; it takes no others.
+   *
+   * @returns false for a stream without requests in flight, and for a response that is no stream of this endpoint
+   */
+  endWhenAnswered(response: HttpResponse): boolean {
+    const entry = this.#sessions.values().find((one) => one.response === response);
+    if (entry === undefined || entry.session.router.inboundCount === 0) return false;
+    entry.isEnding = true;
+    void entry.session.router.whenIdle().then(() => response.end());
+    return true;
   }
 
   /** Returns the number of sessions and of requests in flight, for metrics. */
@@ -220,6 +235,10 @@ export class SseEndpoint implements AsyncDisposable {
     // A request in flight may have sent a request to the client, whose response must still be accepted.
     if (ids.length > 0) {
       if (this.#isDraining) throw shuttingDown();
+      if (entry.isEnding) {
+        const reason = "The access token that opened this stream has ended: open another stream";
+        throw invalidRequest(reason, rpcCodes.sessionNotFound, 404);
+      }
       if (entry.response.writableLength > this.#unreadMaxBytes)
         throw overloaded("The stream of answers is not read");
     }

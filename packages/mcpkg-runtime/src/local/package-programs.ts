@@ -132,7 +132,7 @@ export class PackagePrograms implements AsyncDisposable {
   /**
    * Runs `work` when there is a place for another process; callers take turns.
    *
-   * @throws {McpkgRuntimeError} `PACKAGE_BUSY`; the reason of the call's signal.
+   * @throws {McpkgRuntimeError} `PACKAGE_BUSY`; the reason of the call's signal; what `recheck` of the call throws after a wait.
    */
   readonly withPlace = async <Value>(context: CallContext, work: () => Promise<Value>): Promise<Value> => {
     const holder = identityKey(context.identity);
@@ -144,6 +144,8 @@ export class PackagePrograms implements AsyncDisposable {
     }
     if (entry !== "entered") await entry;
     try {
+      // What allowed the call can have changed while it waited.
+      if (entry !== "entered") context.recheck?.();
       return await work();
     } finally {
       this.#places.leave(holder);
