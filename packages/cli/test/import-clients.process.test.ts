@@ -113,6 +113,37 @@ test("all clients together: duplicates are one entry, and the next import finds 
   assert.equal(user.config(), text);
 });
 
+test("mcp-remote becomes the transport that it decides: its option, else the path of the URL", async () => {
+  const cases: readonly (readonly [url: string, words: readonly string[], kind: string])[] = [
+    ["https://a.example.com/sse", [], "sse"],
+    ["https://a.example.com/sse/", [], "sse"],
+    ["https://a.example.com/v1/sse?team=1", [], "sse"],
+    ["https://a.example.com/mcp", [], "streamable_http"],
+    ["https://a.example.com/mcp?next=/sse", [], "streamable_http"],
+    ["https://a.example.com/assess", [], "streamable_http"],
+    ["https://a.example.com/sse", ["--transport", "http-first"], "sse"],
+    ["https://a.example.com/sse", ["--transport", "http-only"], "streamable_http"],
+    ["https://a.example.com/mcp", ["--transport", "http-first"], "streamable_http"],
+    ["https://a.example.com/mcp", ["--transport", "sse-first"], "sse"],
+    ["https://a.example.com/mcp", ["--transport", "sse-only"], "sse"],
+  ];
+  await using user = await setUp();
+  const servers = cases.map(([url, words], at) => [
+    `s${at}`,
+    { command: "npx", args: ["mcp-remote", url, "--header", `X-Team: ${at}`, ...words] },
+  ]);
+  write(user.directory, ".cursor/mcp.json", JSON.stringify({ mcpServers: Object.fromEntries(servers) }));
+  const { stdout } = await user.run("import", "--dry-run", "--json");
+  const plan = JSON.parse(stdout) as {
+    servers: { entry: { transport: { kind: string; url: string } } }[];
+  };
+  const found = plan.servers.map(({ entry: { transport } }) => [transport.url, transport.kind]);
+  assert.deepEqual(
+    found,
+    cases.map(([url, , kind]) => [url, kind]),
+  );
+});
+
 test("--measure starts servers with their secrets, and leaves nothing in the home", async () => {
   await using user = await setUp();
   const { directory, run } = user;

@@ -117,6 +117,76 @@ test("a server whose secret only its user has moves once the secret is stored", 
   assert.doesNotMatch(read(cursor), /tickets-mcp/);
 });
 
+const keyed = (url: string) =>
+  `{"mcpServers": {"wiki": {"url": "${url}", "headers": {"X-Api-Key": "hunter2x"}}}}\n`;
+const unsetCodex = (url: string) =>
+  `[mcp_servers.wiki]\nurl = "${url}"\nbearer_token_env_var = "WIKI_TOKEN"\n`;
+
+test("a server that works moves alone, where another client has it with a variable that is not set", async () => {
+  const url = "https://wiki.example.com/mcp";
+  await using user = await setUp({ [cursor]: keyed(url), [codex]: unsetCodex(url) });
+  const { run, read, directory } = user;
+  const { code, stdout } = await run("import", "--move", "--yes", "--json");
+  assert.equal(code, 0);
+  const { servers, moved } = JSON.parse(stdout) as {
+    servers: { id: string; entry: { transport: { headers: object } }; origins: { client: string }[] }[];
+    moved: object[];
+  };
+  const found = servers.map(({ entry, origins }) => [
+    origins.map(({ client }) => client).join(),
+    Object.keys(entry.transport.headers).join(),
+  ]);
+  assert.deepEqual(found.sort(), [
+    ["codex", "Authorization"],
+    ["cursor", "X-Api-Key"],
+  ]);
+  assert.deepEqual(moved, [{ client: "cursor", file: directory.join(cursor), servers: ["wiki"] }]);
+  assert.equal(read(codex), unsetCodex(url));
+  // Both are in the configuration now: each client is compared with the entry that has its headers.
+  assert.equal((await run("disconnect", "--all")).code, 0);
+  const again = JSON.parse((await run("import", "--move", "--yes", "--json")).stdout) as object;
+  assert.deepEqual(again, { ...again, servers: [], moved });
+});
+
+test("a server stays where the entry of the configuration needs a variable that is not set", async () => {
+  const url = "https://wiki.example.com/mcp";
+  await using user = await setUp({ [cursor]: keyed(url) });
+  const { run, read, write } = user;
+  const headers =
+    '{ X-Api-Key: { secret_key_ref: mine }, Authorization: { prefix: "Bearer ", secret_key_ref: { env: WIKI_TOKEN } } }';
+  write(
+    "work/toolcrib.yaml",
+    `tool_servers:\n  - id: wiki\n    transport: { kind: streamable_http, url: "${url}", headers: ${headers} }\n`,
+  );
+  const { stdout } = await run("import", "--move", "--yes");
+  assert.match(stdout, / {2}wiki \(cursor, .*: it needs WIKI_TOKEN in the environment of the gateway\n/);
+  assert.equal(read(cursor), keyed(url));
+});
+
+test("servers whose headers name different variables are two, and one that only has a value serves both", async () => {
+  const url = "https://wiki.example.com/mcp";
+  const bearer = (value: string) =>
+    `{"mcpServers": {"wiki": {"url": "${url}", "headers": {"Authorization": "Bearer ${value}"}}}}\n`;
+  const clientsOf = async (value: string) => {
+    await using user = await setUp({ [cursor]: bearer(value), [codex]: unsetCodex(url) });
+    const { stdout } = await user.run("import", "--move", "--yes", "--json");
+    const { servers, moved } = JSON.parse(stdout) as {
+      servers: { origins: { client: string }[] }[];
+      moved: { client: string }[];
+    };
+    return [
+      servers.map(({ origins }) => origins.map(({ client }) => client).sort()),
+      moved.map(({ client }) => client),
+    ];
+  };
+  const [two, none] = await clientsOf(`\${env:OTHER_TOKEN}`);
+  assert.deepEqual(two?.flat().sort(), ["codex", "cursor"]);
+  assert.equal(two?.length, 2);
+  assert.deepEqual(none, []);
+  assert.deepEqual(await clientsOf(`\${env:WIKI_TOKEN}`), [[["codex", "cursor"]], []]);
+  assert.deepEqual(await clientsOf("hunter2xhunter2x"), [[["codex", "cursor"]], ["codex", "cursor"]]);
+});
+
 test("what changed since stays, and the servers that were moved come back", async () => {
   await using user = await setUp(all);
   const { run, read, write } = user;

@@ -85,7 +85,8 @@ export function textOf(node: DocumentNode): string | undefined {
 function contextOf(key: string, context: ValueContext): ValueContext {
   if (key === "secret_key_ref" || (context === "reference" && referenceFields.has(key))) return "reference";
   if (context === "credential" && key === "prefix") return "plain";
-  return context !== "plain" || isCredentialHeader(key) || isCredentialVariable(key) ? "credential" : "plain";
+  const isNamed = isCredentialHeader(key) || isCredentialVariable(key, "display");
+  return context !== "plain" || isNamed ? "credential" : "plain";
 }
 
 function isHidden(node: ScalarNode, context: ValueContext): boolean {

@@ -33,6 +33,14 @@ const files: readonly (readonly [name: string, text: string])[] = [
     "a.yaml",
     "tool_servers: [{ id: a b, transport: { kind: stdio, command: x, env: { DB_PASSWORD: [SECRET] } } }]",
   ],
+  // Names that are written together, or that may be literals: neither is shown.
+  ...["ADMINPASSWORDPROD", "APIKEYV2", "SERVICEACCOUNTKEYJSON", "SLACK_PASSWORD_URL", "VAULT_TOKEN_PATH"].map(
+    (variable) =>
+      [
+        "a.yaml",
+        `tool_servers: [{ id: a b, transport: { kind: stdio, command: x, env: { ${variable}: SECRET } } }]`,
+      ] as const,
+  ),
   ["a.yaml", "tool_servers: [{ id: a b, transport: { kind: sse, url: https://me:SECRET@x.test/ } }]"],
   ["a.yaml", "tool_servers: [{ id: a b, transport: { kind: sse, url: 'https://x.test/?api_key=SECRET' } }]"],
   ["a.yaml", "tool_servers: [{ id: a b, transport: { kind: sse, url: https://x.test/, token: SECRET } }]"],

@@ -65,7 +65,7 @@ const credentialPatterns: readonly RegExp[] = [
 export function suspectedCredentials(text: string): { start: number; end: number }[] {
   const found = credentialRanges(text);
   const named =
-    /(?:key|token|secret|password|credential|authorization|cookie)[\w.-]{0,40}["']?[ \t]{0,8}[:=][ \t]{0,40}(?<value>\S[^\n]*)/gi;
+    /(?:key|token|secret|passw(?:or)?d|passphrase|passcode|credential|bearer|authorization|cookie)[\w.-]{0,40}["']?[ \t]{0,8}[:=][ \t]{0,40}(?<value>\S[^\n]*)/gi;
   for (const match of text.matchAll(named)) {
     const value = match.groups?.["value"] ?? "";
     if (/^secret_key_ref/i.test(match[0]) && !looksLikeCredential(value)) continue;

@@ -22,11 +22,16 @@ const credentials = `
   VERCEL_TOKEN WORDPRESS_APP_PASSWORD YOUTUBE_API_KEY ZAPIER_NLA_API_KEY
   accessToken apiKey api-key clientSecret dbPassword githubToken openai_key privateKey
   APIKEY ACCESSKEY AUTHTOKEN AWSACCESSKEYID SECRETKEY APIKey MyAPIKey API_KEY_2 API_KEYS KEY TOKEN SECRET PASSWORD PASS
+  ADMINPASSWORDPROD APIKEYV2 SECRETKEYBASE ACCESSTOKENPROD PRIVATEKEYPEM SERVICEACCOUNTKEYJSON CREDENTIALSJSON
+  SLACK_WEBHOOK_SECRET_URL DBPASS ADMINPWD DB_PASS_PROD GITHUB_PAT_V2 AWSCREDS PassWord adminPassWord COMMONKEY MONKEYKEY
+  KEYBOARDKEY HOTKEYPEM BEARER API_BEARER TURKEYSECRET KEYCLOAKPASSWORD
   KEYCLOAK_CLIENT_SECRET TOKENIZER_API_KEY MONKEY_KEY LINKEDIN_COOKIE SERVICE_CREDENTIALS TOKEN_1 KEY_ID
 `;
 
 const others = `
   MONKEY CHAOS_MONKEY_ENABLED SURVEYMONKEY_REGION TURKEY_REGION HOCKEY_LEAGUE DONKEY WHISKEY_COLOR MICKEY HOTKEY
+  CHAOS_MONKEY_LEASHED CHAOSMONKEY_REGION MONKEYS KEYBOARDLAYOUT PYTHON_KEYRING_BACKEND KEYFILE SSL_KEYFILE TOKENFILE VAULT_SECRET_PATH
+  INPUT_TOKENS MAXTOKENS MAXOUTPUTTOKENS SECRETARIAT_URL TRESPASS
   KEYBOARD_LAYOUT KEYCLOAK_REALM KEYCLOAK_URL KEYCLOAK_CLIENT_ID KEYSPACE CASSANDRA_KEYSPACE KEYWORDS
   AZURE_KEYVAULT_NAME TOKENIZERS_PARALLELISM TOKENIZER SECRETARIAT_HOST SECRETARY MAX_TOKENS MAX_MCP_OUTPUT_TOKENS
   MAX_OUTPUT_TOKENS MIN_TOKENS DEFAULT_MINIMUM_TOKENS MAX_THINKING_TOKENS NUM_TOKENS OPENAI_MAX_TOKENS TOKENS_LIMIT TOKEN_LIMIT
@@ -54,6 +59,63 @@ for (const [names, isCredential] of [
     );
   });
 }
+
+/** Words that name a credential, and what stands before and after them in names. */
+const words = `
+  PASSWORD PASSWORDS PASSWD PASSPHRASE PASSCODE SECRET SECRETS TOKEN CREDENTIAL CREDENTIALS KEY KEYS APIKEY API_KEY
+  PRIVATEKEY PRIVATE_KEY ACCESSKEY ACCESS_KEY SECRETKEY BEARER ACCESSTOKEN CLIENTSECRET
+`;
+const before = ["", "MY", "ADMIN", "DB", "SLACK", "AWS", "X"];
+const after = ["", "V2", "2", "PROD", "BASE", "PEM", "JSON", "ID", "VALUE", "OLD", "B64", "CURRENT"];
+
+test("each word of a credential counts with any beginning and ending, also written together", () => {
+  const names = words
+    .trim()
+    .split(/\s+/)
+    .flatMap((word) =>
+      before.flatMap((one) =>
+        after.flatMap((other) =>
+          ["", "_", "-"].map((mark) => [one, word, other].filter((part) => part !== "").join(mark)),
+        ),
+      ),
+    )
+    .flatMap((name) => [name, name.toLowerCase()]);
+  assert.ok(names.length > 5000, `${names.length} names`);
+  assert.deepEqual(
+    names.filter((name) => !isCredentialVariable(name) || !isCredentialVariable(name, "display")),
+    [],
+  );
+});
+
+test("a name hides its value in messages wherever it contains the word of a credential", () => {
+  const hidden = `
+    VAULT_SECRET_PATH INPUT_TOKENS MAX_TOKENS OAUTH_TOKEN_URL SECRETNAME PASSWORDFILE NPM_AUTH BASICAUTHPROD
+    AUTHORIZATION X_AUTH_HEADER SESSIONCOOKIE BEARER_FORMAT GOOGLE_APPLICATION_CREDENTIALS SSH_KEY_PATH passwordHash
+    secretaryToken
+  `;
+  const shown = `
+    MONKEY CHAOS_MONKEY_ENABLED SURVEYMONKEY_REGION TURKEY_REGION WHISKEY_COLOR HOTKEY KEYBOARD_LAYOUT KEYCLOAK_REALM KEYSPACE
+    AUTHOR AUTHORITY_NAME auth oauth PATH LOG_LEVEL BYPASS COMPASS url headers PASS_THROUGH
+  `;
+  for (const [names, isHidden] of [
+    [hidden, true],
+    [shown, false],
+  ] as const) {
+    assert.deepEqual(
+      names
+        .trim()
+        .split(/\s+/)
+        .filter((name) => isCredentialVariable(name, "display") !== isHidden),
+      [],
+    );
+  }
+  // What must not be a literal is never shown.
+  const literals = credentials.trim().split(/\s+/);
+  assert.deepEqual(
+    literals.filter((name) => !isCredentialVariable(name, "display")),
+    [],
+  );
+});
 
 test("isCredentialVariable() is true for a name that is too long to read", () => {
   assert.equal(isCredentialVariable("A".repeat(100_000)), true);

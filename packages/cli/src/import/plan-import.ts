@@ -64,16 +64,16 @@ export function planImport(
       leftOut.push({ origin, reason: resolved.reason });
       continue;
     }
-    const present = target.entries.find(({ transport }) => isSameTransport(transport, resolved.transport));
+    const same = target.entries.filter(({ transport }) => isSameTransport(transport, resolved.transport));
+    const present = same.find(({ transport }) => hasSameNames(transport, resolved.transport)) ?? same[0];
     if (present !== undefined) {
       const reason = `the configuration has it as ${present.id}`;
+      // What the entry needs, which another client can have brought, and what this client needs.
       const isIncomplete = resolved.secrets.some(({ value }) => value === undefined);
       const secrets = isIncomplete ? secretNamesIn(present.transport) : [];
-      leftOut.push({
-        origin,
-        reason,
-        ...(present.isOff ? {} : { present: { unset: resolved.unset, secrets } }),
-      });
+      const absent = variablesIn(present.transport).filter((name) => (context.env[name] ?? "") === "");
+      const unset = [...new Set([...resolved.unset, ...absent])];
+      leftOut.push({ origin, reason, ...(present.isOff ? {} : { present: { unset, secrets } }) });
       continue;
     }
     const twin = drafts.find(
@@ -175,15 +175,36 @@ function secretNamesIn(part: JsonValue | undefined): readonly string[] {
   );
 }
 
-/** Whether two servers are one: the same address, and no variable or header of different values. */
+/** The names of all variables of the environment that a part of an entry refers to. */
+function variablesIn(part: JsonValue | undefined): readonly string[] {
+  if (Array.isArray(part)) return part.flatMap(variablesIn);
+  if (typeof part !== "object" || part === null) return [];
+  return Object.entries(part as JsonObject).flatMap(([key, value]) => {
+    if (key !== "secret_key_ref") return variablesIn(value);
+    const env = typeof value === "object" && value !== null ? (value as JsonObject)["env"] : undefined;
+    return typeof env === "string" ? [env] : [];
+  });
+}
+
+/**
+ * Whether two servers are one: the same address, no variable or header of different values or from different variables
+ * of the environment, and nothing that only one has and that does not work here, because its variable is not set.
+ */
 function isTwin(draft: Draft, resolved: ResolvedServer): boolean {
   const transport = draft.entry["transport"] as JsonObject;
   if (addressOf(transport, draft.secrets) !== addressOf(resolved.transport, resolved.secrets)) return false;
   if ((transport["cwd"] ?? null) !== (resolved.transport["cwd"] ?? null)) return false;
+  const isOfOther = (one: readonly string[], other: readonly string[]) =>
+    one.length > 0 && other.length > 0 && one.join(" ") !== other.join(" ");
+  const [args, url] = [variablesIn(transport["args"]), variablesIn(transport["url"])];
+  if (isOfOther(args, variablesIn(resolved.transport["args"]))) return false;
+  if (isOfOther(url, variablesIn(resolved.transport["url"]))) return false;
   return ["env", "headers"].every((field) => {
     const [one, other] = [mapOf(transport, field), mapOf(resolved.transport, field)];
+    if (hasOwnNeed(one, other, draft.unset) || hasOwnNeed(other, one, resolved.unset)) return false;
     return Object.keys(one).every((name) => {
       if (!Object.hasOwn(other, name)) return true;
+      if (isOfOther(variablesIn(one[name]), variablesIn(other[name]))) return false;
       const [mine, theirs] = [
         knownValue(one[name], draft.secrets),
         knownValue(other[name], resolved.secrets),
@@ -191,6 +212,13 @@ function isTwin(draft: Draft, resolved: ResolvedServer): boolean {
       return mine === undefined || theirs === undefined || mine === theirs;
     });
   });
+}
+
+/** Whether one server needs a variable that is not set, for something that the other works without. */
+function hasOwnNeed(one: JsonObject, other: JsonObject, unset: readonly string[]): boolean {
+  return Object.keys(one).some(
+    (name) => !Object.hasOwn(other, name) && variablesIn(one[name]).some((env) => unset.includes(env)),
+  );
 }
 
 /**
@@ -253,9 +281,18 @@ function join(draft: Draft, resolved: ResolvedServer): void {
     if (Object.keys(merged).length > 0) parts[field] = merged;
   }
   draft.secrets = secrets;
-  draft.entry = { ...draft.entry, transport: { ...transport, ...parts } };
+  const joined = { ...transport, ...parts };
+  draft.entry = { ...draft.entry, transport: joined };
   draft.notes = [...new Set([...draft.notes, ...resolved.notes])];
-  draft.unset = [...new Set([...draft.unset, ...resolved.unset])];
+  const needed = variablesIn(joined);
+  draft.unset = [...new Set([...draft.unset, ...resolved.unset])].filter((name) => needed.includes(name));
+}
+
+/** Whether two transports have variables and headers of the same names. */
+function hasSameNames(one: JsonObject, other: JsonObject): boolean {
+  const names = (transport: JsonObject) =>
+    ["env", "headers"].map((field) => Object.keys(mapOf(transport, field)).sort());
+  return JSON.stringify(names(one)) === JSON.stringify(names(other));
 }
 
 /** Whether an entry of the configuration is the server; the names of its secrets say nothing. */

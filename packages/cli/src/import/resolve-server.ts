@@ -165,7 +165,9 @@ class ServerResolver {
     )
       return undefined;
     const headers = new Map<string, ImportText>();
-    let kind: "streamable_http" | "sse" = "streamable_http";
+    // mcp-remote tries HTTP first and then SSE; an entry has one transport, and a path of SSE ends in it.
+    const path = /^[^?#]*/.exec(url ?? "")?.[0] ?? "";
+    let kind: "streamable_http" | "sse" = /\/sse\/?$/.test(path) ? "sse" : "streamable_http";
     for (let index = at + 2; index < args.length; index += 2) {
       const value = args[index + 1] ?? [];
       if (words[index] === "--header") {
@@ -173,7 +175,7 @@ class ServerResolver {
           /^([^:\s]+):\s*([\s\S]*)$/.exec(typeof value[0] === "string" ? value[0] : "") ?? [];
         if (name === undefined) return undefined;
         headers.set(name, withVariables([...(rest === "" ? [] : [rest ?? ""]), ...value.slice(1)], env));
-      } else if (words[index] === "--transport") kind = /^sse/.test(words[index + 1] ?? "") ? "sse" : kind;
+      } else if (words[index] === "--transport") kind = transportOf(words[index + 1] ?? "") ?? kind;
       else if (words[index] === "--allow-http") index -= 1;
       else return undefined;
     }
@@ -355,6 +357,12 @@ function referenceOf(
 
 function reference(ref: JsonValue, prefix: string): JsonObject {
   return prefix === "" ? { secret_key_ref: ref } : { prefix, secret_key_ref: ref };
+}
+
+/** The transport that `--transport` of mcp-remote decides; undefined for `http-first`, its default, which tries both. */
+function transportOf(word: string): "streamable_http" | "sse" | undefined {
+  if (word === "sse-only" || word === "sse-first") return "sse";
+  return word === "http-only" ? "streamable_http" : undefined;
 }
 
 /** mcp-remote replaces `${NAME}` in headers by variables of its own environment. */
