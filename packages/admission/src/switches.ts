@@ -15,6 +15,8 @@ export interface Switchable {
   readonly serverIds: readonly string[] | undefined;
   /** Ids of the servers that their files switch off (`enabled: false`). */
   readonly offInFiles: readonly string[];
+  /** Returns the id of the tool that clients call `name`; undefined for any other name or pattern, or where that is not known. */
+  readonly toolId: (name: string) => string | undefined;
   /** Returns why `name` matches no tool, as the end of a sentence; undefined where it matches one, or where that is not known. */
   readonly unmatchedTool: (name: string) => string | undefined;
 }
@@ -66,22 +68,29 @@ export class Switches {
     if (kind !== "server" && kind !== "tool")
       throw invalid(`"${kind.slice(0, 40)}" is neither server nor tool`, "write server ID, or tool NAME");
     const switchable = this.#deps.switchable();
-    const state = new Map((await store.list()).map((one) => [`${one.kind} ${one.name}`, one.isOn]));
-    const isOn = (name: string) =>
-      state.get(`${kind} ${name}`) ?? !(kind === "server" && switchable.offInFiles.includes(name));
-    const wanted = [...new Set(names)];
+    const stored = (await store.list()).filter((one) => one.kind === kind);
+    const keyOf = (name: string) => (kind === "tool" ? (switchable.toolId(name) ?? name) : name);
+    // What is enabled must not stay denied under its other name, also where its server is not known yet.
+    const isSame = (one: string, other: string) =>
+      keyOf(one) === keyOf(other) || (kind === "tool" && isEnabled && wireForm(one) === wireForm(other));
+    const switchesOf = (name: string) => stored.filter((one) => isSame(one.name, name));
+    const isOnByDefault = (name: string) => !(kind === "server" && switchable.offInFiles.includes(name));
+    const isOn = (name: string) => {
+      const own = switchesOf(name);
+      return own.length === 0 ? isOnByDefault(name) : own.every((one) => one.isOn);
+    };
+    const wanted = [...new Set(names.map(keyOf))];
     for (const name of wanted) {
       // A name that is switched can be switched back, also when nothing has it any more.
-      if (!state.has(`${kind} ${name}`)) requireKnown(kind, name, switchable);
+      if (switchesOf(name).length === 0) requireKnown(kind, name, switchable);
     }
     const changed = wanted.filter((name) => isOn(name) !== isEnabled);
-    const isDefault = (name: string) =>
-      isEnabled === !(kind === "server" && switchable.offInFiles.includes(name));
+    const isDefault = (name: string) => isEnabled === isOnByDefault(name);
     const { issuer, subject } = operator;
     const own = { changedBy: { issuer, subject }, changedAt: now(), isOn: isEnabled, kind } as const;
     await store.change(
       changed.filter((name) => !isDefault(name)).map((name) => ({ ...own, name })),
-      changed.filter(isDefault).map((name) => ({ kind, name })),
+      changed.filter(isDefault).flatMap(switchesOf),
     );
     for (const name of changed) {
       const type = isEnabled ? "switch.enabled" : "switch.disabled";
@@ -94,6 +103,11 @@ export class Switches {
     const unchanged = wanted.filter((name) => !changed.includes(name));
     return { kind, enabled: isEnabled, changed, unchanged };
   }
+}
+
+/** Returns a name or pattern with the separator of names on the wire. */
+function wireForm(name: string): string {
+  return name.replace(":", "__");
 }
 
 /** @throws {AdmissionError} `SWITCH_INVALID` */

@@ -356,6 +356,68 @@ test("serve asks on a terminal, once for each server", async (context) => {
   await new Promise((resolve) => child.once("exit", resolve));
 });
 
+test("the end of the input at the question of serve ends the questions, and not the gateway", async (context) => {
+  const { directory, list, run } = await setUp();
+  await using _directory = directory;
+  list(suspicious);
+  if (spawnSync("script", ["--version"]).status !== 0) {
+    context.skip("the program script of util-linux is not installed");
+    return;
+  }
+  const command = [process.execPath, ...commandLine, "serve", "--auth", "none"].map((word) => `'${word}'`);
+  const child = spawn("script", ["-qefc", command.join(" "), "/dev/null"], {
+    cwd: directory.path,
+    env: { ...cleanEnvironment(directory.path), SHELL: "/bin/sh" } as NodeJS.ProcessEnv,
+  });
+  let [text, isEnded] = ["", false];
+  child.once("exit", () => {
+    isEnded = true;
+  });
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    text += chunk;
+  });
+  await waitUntil(() => text.endsWith("[N]o: "));
+  // Ctrl-D, as the terminal sends it.
+  child.stdin.write("\u0004");
+  await waitUntil(() => isEnded || text.includes("Nothing more is asked"));
+  const status = await run("status");
+  child.stdin.write("\u0003");
+  await waitUntil(() => isEnded);
+  assert.equal(status.code, 0, status.stderr);
+  assert.doesNotMatch(text, /CLI_INTERRUPTED/);
+});
+
+test("serve in the background of a terminal does not ask, and serves on", async (context) => {
+  const { directory, list, run } = await setUp();
+  await using _directory = directory;
+  list(suspicious);
+  if (spawnSync("script", ["--version"]).status !== 0) {
+    context.skip("the program script of util-linux is not installed");
+    return;
+  }
+  const command = [process.execPath, ...commandLine, "serve", "--auth", "none"].map((word) => `'${word}'`);
+  // As a shell with jobs: the gateway has its own process group, and the shell reads from the terminal.
+  const shell = `set -m; ${command.join(" ")} & read one; echo "state=$(cut -d' ' -f3 /proc/$!/stat)"; read two; kill -CONT %1; kill %1; wait`;
+  const child = spawn("script", ["-qefc", shell, "/dev/null"], {
+    cwd: directory.path,
+    env: { ...cleanEnvironment(directory.path), SHELL: "/bin/sh" } as NodeJS.ProcessEnv,
+  });
+  let text = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    text += chunk;
+  });
+  await waitUntil(() => text.includes("Press Ctrl-C to stop"));
+  // A line that is typed wakes whatever reads from the terminal.
+  child.stdin.write("\n");
+  await waitUntil(() => /state=[A-Z]/.test(text));
+  const status = await run("status");
+  child.stdin.write("\n");
+  await new Promise((resolve) => child.once("exit", resolve));
+  assert.equal(status.code, 0, status.stderr);
+  assert.match(text, /state=[SR]/);
+  assert.doesNotMatch(text, /Approve 1 tool/);
+});
+
 test("several servers are shown and approved one after the other", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFileSync(directory.join("server.mjs"), server);

@@ -114,6 +114,22 @@ test("a client that only starts servers gets a bridge to the running gateway", a
   assert.equal(existsSync(file), false);
 });
 
+test("in another folder, a bridge gets the configuration of the running gateway", async () => {
+  await using user = await setUp({ serve: { listen: "127.0.0.1:0" } });
+  const { directory } = user;
+  await using _gateway = await startServe([], { directory: directory.path });
+  mkdirSync(directory.join("elsewhere"));
+  const home = ["--home", directory.join(".toolcrib")];
+  const setting = { directory: directory.join("elsewhere"), env: { HOME: directory.path } };
+  const { code, stdout, stderr } = await runToolcrib(
+    [...home, "connect", "claude-desktop", "--print"],
+    setting,
+  );
+  assert.equal(code, 0, stderr);
+  const config = JSON.stringify(["--config", directory.join("toolcrib.json")]).slice(1, -1);
+  assert.ok(stdout.replace(/\s+/g, "").includes(config), stdout);
+});
+
 test("what a client or its user changed since stays when the gateway is taken out", async () => {
   await using user = await setUp();
   const { directory, run } = user;

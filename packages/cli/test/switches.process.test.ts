@@ -116,6 +116,7 @@ test("a gateway starts without what is disabled, shows it, and explains a call o
   await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
   const status = await run("status");
   assert.match(status.stdout, /^t +disabled +stdio/m);
+  assert.doesNotMatch(status.stdout, /undefined/);
   assert.match(status.stdout, /^disabled tool s:echo$/m);
   const names = (await rpc(gateway.url, "tools/list", {})).result?.tools?.map(({ name }) => name) ?? [];
   assert.ok(
@@ -134,6 +135,9 @@ test("a gateway starts without what is disabled, shows it, and explains a call o
     await rpc(gateway.url, "tools/call", { name: "t__echo", arguments: { text: "x" } }),
   );
   assert.match(server, /the server \\"t\\" is disabled; its operator can enable it/);
+  const why = await run("why", "s__echo");
+  assert.equal(why.code, 3, why.stdout);
+  assert.match(why.stdout, /^To allow it: toolcrib enable tool s:echo$/m);
   const found = JSON.stringify(
     await rpc(gateway.url, "tools/call", { name: "search_tools", arguments: { query: "echo text" } }),
   );
@@ -151,6 +155,24 @@ test("a gateway starts without what is disabled, shows it, and explains a call o
   assert.equal(changed.code, 1, changed.stdout);
   const outcome = JSON.parse((await run("--json", "enable", "tool", "s:echo")).stdout);
   assert.deepEqual([outcome.changed, outcome.enabled], [["s:echo"], true]);
+});
+
+test("the two names of a tool are one switch", async () => {
+  const { directory, setting, run } = await setUp();
+  await using _directory = directory;
+  // Nothing has listed the tools yet.
+  assert.equal((await run("disable", "tool", "s__echo")).code, 0);
+  assert.equal((await run("enable", "tool", "s:echo")).stdout, 'Enabled tool "s:echo"\n');
+  assert.equal((await run("disable")).stdout, 'disabled server "t" (its entry says enabled: false)\n');
+  await using gateway = await startServe(["--auth", "none"], setting);
+  await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
+  assert.match((await run("disable", "tool", "s__echo")).stdout, /^Disabled tool "s:echo"/);
+  assert.equal((await run("disable", "tool", "s:echo")).stdout, 'Tool "s:echo" is already disabled\n');
+  await gateway.stop();
+  assert.equal((await run("disable", "tool", "s__echo")).stdout, 'Tool "s:echo" is already disabled\n');
+  assert.equal((await run("enable", "tool", "s__echo")).stdout, 'Enabled tool "s:echo"\n');
+  const call = await run("call", "s__echo", "-a", "text=hello");
+  assert.equal(call.code, 0, call.stderr);
 });
 
 test("a running gateway applies switches", async (context) => {

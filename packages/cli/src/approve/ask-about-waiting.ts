@@ -1,7 +1,7 @@
 /**
  * Asks the operator on the terminal of `serve` about the definitions that wait for approval, once for each
- * server, so that nobody ends with a gateway that lists nothing. Without a terminal nothing is asked:
- * `toolcrib approve` decides at any time.
+ * server, so that nobody ends with a gateway that lists nothing. Without a terminal, or in its background, where
+ * the system would stop the gateway for everybody, nothing is asked: `toolcrib approve` decides at any time.
  */
 
 import type { Gateway } from "@toolcrib/gateway";
@@ -9,6 +9,7 @@ import { localIdentity } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
 import { safeLine } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
+import { isInForeground } from "../prompt/is-in-foreground.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { printCallApprovals, toolsWithCallApproval } from "./call-approvals.ts";
 import { countedOf, printDefinition } from "./print-definition.ts";
@@ -19,6 +20,7 @@ export async function askAboutWaiting(
   gateway: Pick<Gateway, "approvals" | "policySituation">,
 ): Promise<void> {
   if (!canAsk(context) || !context.output.isTerminal) return;
+  if (gateway.approvals.servers().length === 0 || !(await isInForeground(context))) return;
   try {
     for (const { server } of gateway.approvals.servers()) await askAboutServer(context, gateway, server);
   } catch (error) {

@@ -43,10 +43,8 @@ export async function gatewayEntry(
 ): Promise<GatewayEntry> {
   if (isLocal || program.remote === undefined) {
     const { options } = context;
-    const configs = findConfigFiles(context).flatMap((file) => [
-      "--config",
-      resolve(context.directory, file),
-    ]);
+    const files = isLocal ? findConfigFiles(context) : bridgeConfigFiles(context);
+    const configs = files.flatMap((file) => ["--config", resolve(context.directory, file)]);
     const words = isLocal ? ["serve", "--stdio"] : ["bridge", "--as", program.id];
     const args = [launcherPath, ...configs, "--home", options.home, ...words];
     const entry = program.local({ command: process.execPath, args });
@@ -61,6 +59,18 @@ export async function gatewayEntry(
   }
   const entry = program.remote({ url, token: tokenOf(context, program.id) ?? tokenPlaceholder });
   return { entry, connection: `connects to ${url} with the token "${program.id}"`, token: program.id };
+}
+
+/**
+ * The configuration of the gateway that a bridge starts where none runs. It is that of the running gateway, which can
+ * have been started in another folder: the bridge must come back to the same servers.
+ */
+function bridgeConfigFiles(context: CliContext): readonly string[] {
+  const { configFiles, home } = context.options;
+  if (configFiles.length > 0) return configFiles;
+  const [running] = findRunningGateways(home);
+  if (running === undefined || running.configFiles.length === 0) return findConfigFiles(context);
+  return running.configFiles;
 }
 
 /** Takes the place of a token that does not exist. */

@@ -4,6 +4,7 @@ import type { OfflinePolicy } from "@toolcrib/cedar";
 import { clientIdOf } from "@toolcrib/cedar";
 import type { Decision, PolicyRequest } from "@toolcrib/policy";
 import { safeLine } from "../output/output.ts";
+import { shellQuote } from "../serve/shell-quote.ts";
 
 /** A policy of a file, and how its parts relate to a request. */
 type ExplainedPolicy = Awaited<ReturnType<OfflinePolicy["explain"]>>[number];
@@ -52,6 +53,8 @@ function explainDecision(
   explained: readonly ExplainedPolicy[],
   request: PolicyRequest,
 ): Omit<Explanation, "unmetForbids"> {
+  if (decision.kind === "deny" && decision.rule.startsWith(switchRule))
+    return { decision, policies: [], change: enableCommand(decision.rule.slice(switchRule.length)) };
   const isOfLists = decision.kind === "deny" && /^(?:policy\.(?!files)|profiles\.)/.test(decision.rule);
   if (isOfLists) return { decision, policies: [], change: listChange(decision.rule, request) };
   const forbidding = explained.filter(({ effect, applies }) => effect === "forbid" && applies);
@@ -64,6 +67,13 @@ function explainDecision(
   if (deciding !== undefined) return { decision, policies: [deciding], change: undefined };
   const nearest = permits.filter(({ applies }) => !applies).slice(0, nearestCount);
   return { decision, policies: nearest, change: permitChange(nearest, request) };
+}
+
+/** Before the name or pattern in the rule of a switch. */
+const switchRule = "switch.tool ";
+
+function enableCommand(pattern: string): string {
+  return `toolcrib enable tool ${shellQuote(pattern)}`;
 }
 
 function listChange(rule: string, { target }: PolicyRequest): string {

@@ -22,6 +22,7 @@ import { version } from "../version.ts";
 import { announce, announceLate, announceServers } from "./announce.ts";
 import { LiveReload } from "./live-reload.ts";
 import { ReadFiles } from "./look-at-files.ts";
+import { ownCommand } from "./own-command.ts";
 import { probeAddress } from "./probe-address.ts";
 import { openProgramLog, type ProgramLog } from "./program-log.ts";
 import { releaseMemory } from "./release-memory.ts";
@@ -246,7 +247,13 @@ async function announceStart(
   board: StartBoard,
 ): Promise<void> {
   await announceServers(context, gateway, endpoint, board);
-  await askAboutWaiting(context, gateway);
+  try {
+    await askAboutWaiting(context, gateway);
+  } catch (error) {
+    // Ctrl-D ends a command that only asks; clients go on using this one.
+    if (!isCodedError(error) || error.code !== "CLI_INTERRUPTED") throw error;
+    context.output.note(`Nothing more is asked; decide later with ${ownCommand(context)} approve`);
+  }
   await announceLate(context, gateway, board);
 }
 

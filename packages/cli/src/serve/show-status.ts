@@ -248,7 +248,8 @@ function partText(part: string, judgedParts: readonly string[]): string {
 }
 
 function serverRow(status: SourceStatus): string[] {
-  const { id, health, transport, tools, restarts, pid } = status;
+  // A server that is disabled has never been started.
+  const { id, health, transport, tools, restarts = "", pid } = status;
   return [
     safeLine(id),
     health.state,

@@ -84,6 +84,7 @@ async function switchableIn(context: CliContext): Promise<Switchable> {
   return {
     serverIds,
     offInFiles: entries.flatMap(({ id, isOff }) => (isOff === true ? [id] : [])),
+    toolId: (name) => [...remembered.values()].flat().find(({ wireName }) => wireName === name)?.id,
     unmatchedTool(name) {
       const known = {
         namespaces: [...serverIds, "toolcrib", "saved"],

@@ -21,6 +21,8 @@ export function openSwitches(context: SourceContext, config: () => SourceContext
       return {
         serverIds: [...new Set([...core.roster.configuredIds, ...entries.map(({ id }) => id)])],
         offInFiles: entries.flatMap(({ id, isOff }) => (isOff === true ? [id] : [])),
+        toolId: (name) =>
+          [...core.index.tools, ...core.index.quarantined].find(({ wireName }) => wireName === name)?.id,
         unmatchedTool: (name) => unmatchedTool(name, core),
       };
     },
