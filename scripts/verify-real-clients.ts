@@ -34,6 +34,10 @@ const root = join(import.meta.dirname, "..");
 const packages = join(import.meta.dirname, "real-clients");
 /** Milliseconds for one command of a client or of Toolcrib. */
 const commandMs = 120_000;
+/** Milliseconds after the end of a command in which its output is still read: a process that it left can hold its pipes. */
+const outputMs = 5000;
+/** Milliseconds until the gateway and its server are ready. */
+const startMs = 120_000;
 
 /** Installs the packages, and starts this program again where no other network can be reached. @returns the exit code */
 function installAndEnter(): number {
@@ -366,7 +370,8 @@ async function run(
     cwd: work,
     env: { ...environment(home), ...further },
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: commandMs,
+    // A group of its own, so that what it leaves behind ends with it.
+    detached: true,
   });
   let [output, stdout] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -376,8 +381,33 @@ async function run(
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     output += text;
   });
-  const [code] = (await once(child, "close")) as [number | null];
+  const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const late = setTimeout(() => {
+    output += `\nended after ${commandMs / 1000} s`;
+    endGroup(child);
+  }, commandMs);
+  let code: number | null;
+  try {
+    [code] = (await once(child, "exit")) as [number | null];
+  } finally {
+    clearTimeout(late);
+  }
+  await Promise.race([closed, delay(outputMs, undefined, { ref: false })]);
+  endGroup(child);
+  child.stdout.destroy();
+  child.stderr.destroy();
   return { code, output: stripVTControlCharacters(output), stdout };
+}
+
+/** Ends all processes of a group that `run` started. */
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    // All of them have ended.
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
 }
 
 /** An environment without anything of this machine's user. */
@@ -393,8 +423,14 @@ async function startGateway(place: Place) {
     env: environment(place.home),
     stdio: ["ignore", "ignore", "inherit"],
   });
+  const lastAt = Date.now() + startMs;
   for (;;) {
-    if (child.exitCode !== null) throw new Error(`the gateway ended with ${child.exitCode}`);
+    const ending = child.exitCode ?? child.signalCode;
+    if (ending !== null) throw new Error(`the gateway ended with ${ending}`);
+    if (Date.now() > lastAt) {
+      await end(child);
+      throw new Error(`the gateway was not ready after ${startMs / 1000} s`);
+    }
     const { code, stdout } = await run("toolcrib", ["status", "--json"], place, {});
     const status = code === 0 ? JSON.parse(stdout) : undefined;
     const isReady = status?.servers?.every(

@@ -101,6 +101,10 @@ test("doctor --online says how each remote server answers", async () => {
         at("large", `${other.origin}/large`),
         at("basic", `${other.origin}/basic`),
         at("own", `${other.origin}/basic`, headers),
+        at("custom", `${other.origin}/basic`, {
+          headers: { "X-Login": { secret_key_ref: { env: "TOKEN" } } },
+        }),
+        at("plain", `${other.origin}/basic`, { headers: { "X-Team": "blue" } }),
       ],
     },
     { TOKEN: "Sw0rdfish-77" },
@@ -117,10 +121,27 @@ test("doctor --online says how each remote server answers", async () => {
       `failed server large: The response of ${other.origin}/large is larger than 524288 bytes`,
       "failed server basic: answers HTTP 401: it wants a login by Basic, and its entry has none",
       "ok server own: answers HTTP 401 without credentials: it wants a login by Basic, which is configured",
+      "ok server custom: answers HTTP 401 without credentials: it wants a login by Basic, which is configured",
+      "failed server plain: answers HTTP 401: it wants a login by Basic, and its entry has none",
     ],
   );
   assert.match(found.find(({ subject }) => subject === "server page")?.fix ?? "", /URL of its MCP endpoint/);
   assert.doesNotMatch(JSON.stringify(found), /Sw0rdfish/);
+});
+
+test("doctor --online does not ask a server whose URL is a secret", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const asked: string[] = [];
+  await using server = await listen((request, response) => {
+    request.on("data", (piece: Buffer) => asked.push(String(piece)));
+    request.on("end", () => response.writeHead(401).end());
+  });
+  const url = `${server.origin}/mcp/s3cret-path-token`;
+  const transport = { kind: "streamable_http", url: { secret_key_ref: { env: "SERVER_URL" } } };
+  const config = { tool_servers: [{ id: "own", transport }] };
+  const found = await online(directory, config, { SERVER_URL: url });
+  assert.deepEqual(lines(found), ["warning server own: was not asked: its URL is a secret"]);
+  assert.ok(!asked.some((body) => body.includes("toolcrib-doctor")), asked.join());
 });
 
 test("doctor --online asks a limited number of servers, for a limited number of bytes together", async () => {
@@ -289,4 +310,40 @@ test("doctor --online asks the registry for pinned packages", {
     /^warning package bad: @acme\/bad 1\.0\.0 is deprecated by its publisher: use \\u001b/,
   );
   assert.match(all[4] ?? "", /^failed package none: its registry does not have @acme\/none 1\.0\.0 any more/);
+});
+
+const pinned = (name: string) => ({
+  tool_servers: [{ id: "one", transport: { kind: "stdio", command: "npx", args: ["-y", `${name}@1.0.0`] } }],
+});
+
+test("doctor --online does not take a registry that it cannot reach for one without the package", {
+  skip: hasNpx ? noSandbox : "npx is not installed",
+}, async () => {
+  for (const name of ["mcp-404", "mcp-etarget"]) {
+    await using directory = await makeTemporaryDirectory();
+    const dead = `http://127.0.0.1:${await freePort()}`;
+    const env = { PATH: path, npm_config_registry: dead, npm_config_fetch_retries: "0" };
+    const [found = ""] = lines(await online(directory, pinned(name), env));
+    assert.match(found, new RegExp(`^warning package one: ${name} 1\\.0\\.0 could not be looked up: `));
+  }
+});
+
+test("doctor --online ends the look-up of a package when all checks together took too long", {
+  skip: hasNpx ? noSandbox : "npx is not installed",
+}, async () => {
+  await using directory = await makeTemporaryDirectory();
+  const isAsked = Promise.withResolvers<void>();
+  await using registry = await listen(() => isAsked.resolve());
+  // Twenty seconds instead of the three minutes of all checks.
+  const preload = directory.join("shorten.mjs");
+  writeFileSync(
+    preload,
+    "const real = AbortSignal.timeout; AbortSignal.timeout = (ms) => real.call(AbortSignal, ms === 180_000 ? 20_000 : ms);",
+  );
+  const env = { PATH: path, NODE_OPTIONS: `--import=${preload}`, npm_config_registry: registry.origin };
+  const found = await online(directory, pinned("@acme/tool"), env);
+  await isAsked.promise;
+  assert.deepEqual(lines(found), [
+    "warning package one: was not asked to the end: all checks together took 180 s",
+  ]);
 });

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { json } from "node:stream/consumers";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import {
@@ -162,6 +165,43 @@ test("serve --json prints the address of the gateway, and a second signal ends i
   await waitUntil(() => gateway.stderr().includes("Stopping; calls in flight"));
   assert.deepEqual(await gateway.stop(), { code: 130, signal: null });
   assert.equal(runFileIn(directory.path), undefined);
+  assert.equal((await call).code, 5);
+});
+
+test("serve refuses a request that ends while it stops, with MCP_SHUTTING_DOWN", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: [echoServer("echo")] }));
+  const setting = { directory: directory.path, env: { TOOLCRIB_LISTEN: "127.0.0.1:0" } };
+  await using gateway = await startServe(["--auth", "none"], setting);
+  await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
+  // A connection with an unfinished request stays open when the gateway stops.
+  const clientInfo = { name: "c", version: "1" };
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: "late", method: "initialize", params });
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "content-length": Buffer.byteLength(body),
+  };
+  const request = httpRequest(`${gateway.url}/mcp`, { method: "POST", headers });
+  const answered = once(request, "response") as Promise<[IncomingMessage]>;
+  request.write(body.slice(0, 5));
+  // A call that never ends keeps the gateway waiting.
+  const call = runToolcrib(["call", "echo__hang"], setting);
+  await waitUntil(async () => {
+    const status = await fetch(`${gateway.url}/api/v1/status`);
+    return ((await status.json()) as { callsInFlight: number }).callsInFlight === 1;
+  });
+  process.kill(gateway.pid, "SIGINT");
+  await waitUntil(() => gateway.stderr().includes("Stopping; calls in flight"));
+  request.end(body.slice(5));
+  const [response] = await answered;
+  const refused = (await json(response)) as { id: unknown; error: { data: { code: string } } };
+  assert.deepEqual(
+    [response.statusCode, refused.id, refused.error.data.code],
+    [503, "late", "MCP_SHUTTING_DOWN"],
+  );
+  await gateway.stop();
   assert.equal((await call).code, 5);
 });
 

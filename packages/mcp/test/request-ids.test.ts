@@ -1,4 +1,7 @@
-/** Ids of requests at the HTTP and the stdio side: they come back as they were sent, or are refused under no id. */
+/**
+ * Ids of requests, of clients over HTTP and stdio and of servers over HTTP: they come back as they were sent, or are
+ * refused under no id.
+ */
 
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
@@ -8,6 +11,7 @@ import { waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import { openRawSession, startDemoHttp } from "./demo-http.ts";
 import { createDemoService } from "./demo-service.ts";
+import { openHttp, startScripted } from "./upstreams.ts";
 
 /** Texts of ids that come back byte for byte. */
 const exact = [
@@ -73,4 +77,38 @@ test("ids on standard streams come back byte for byte, or are refused, in batche
     () => [20, 22, 7].every((id) => written.includes(`"id":${id},`)) && written.includes('"id":null'),
   );
   assert.ok(!written.includes('"id":21'), written);
+});
+
+test("ids of requests of a server over HTTP come back byte for byte, or are refused, in an event and in a body", async () => {
+  const answered: unknown[] = [];
+  let asStream = true;
+  await using server = await startScripted((given) => {
+    if (given.body.method === undefined && given.request.method === "POST") {
+      answered.push(given.body.id);
+      return false;
+    }
+    if (given.body.method !== "tools/call") return false;
+    const { id } = given.body;
+    const result = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{}}`;
+    const messages = [...inexact, "7", '"1.0"'].map((one) => requestOf(one));
+    if (asStream) {
+      given.stream([...messages, result].map((one) => `data: ${one}\n\n`).join(""));
+      return given.response.end();
+    }
+    given.response.writeHead(200, { "content-type": "application/json" });
+    return given.response.end(`[${[...messages, result].join(",")}]`);
+  });
+  for (const isStream of [true, false]) {
+    asStream = isStream;
+    answered.length = 0;
+    await using upstream = await openHttp(server.url);
+    await upstream.connection.request("tools/call", { name: "x" });
+    await waitUntil(() => answered.filter((id) => id === 7 || id === "1.0").length === 2);
+    await waitUntil(() => answered.length === inexact.length + 2);
+    assert.ok(
+      answered.every((id) => id === 7 || id === "1.0" || id === null),
+      JSON.stringify(answered),
+    );
+    assert.equal(upstream.unexpected.filter((reason) => refusal.test(reason)).length, inexact.length);
+  }
 });

@@ -15,7 +15,7 @@ import { type OAuthFetch, shownUrl } from "./oauth-fetch.ts";
 import type { OAuthDeps, OAuthServer } from "./oauth-server.ts";
 import { oauthFetchFor } from "./server-fetch.ts";
 
-/** A server as it answers a stranger. */
+/** The answers of a server to requests without credentials. */
 export interface ExaminedServer {
   readonly status: number;
   /** Whether the answer is a message of MCP. */

@@ -132,7 +132,8 @@ export class FetchSandbox {
       if (late.aborted) throw failed(place.run, `it took longer than ${stepMaxMs / 1000} s`);
       const refused = exit?.refused() ?? [];
       if (registries !== undefined && refused.length > 0) throw outOfBounds(place.run, refused, registries);
-      throw failed(place.run, lastLines(launched.stderr.tail(60)) ?? exited.description);
+      const lines = launched.stderr.tail(60);
+      throw failed(place.run, lastLines(lines) ?? exited.description, isAbsence(place.run, lines));
     } finally {
       either.removeEventListener("abort", stop);
     }
@@ -205,6 +206,23 @@ function lastLines(lines: readonly string[]): string | undefined {
   return useful.length === 0 ? undefined : useful.slice(0, 6).join("; ").slice(0, 800);
 }
 
+/**
+ * How the tools print that the registry does not have a package or version. npm prints a code. uv and go have none:
+ * theirs are parts of sentences, with spaces, which no name of a package has.
+ */
+const absentPatterns: { readonly [kind in PackageKind]: RegExp } = {
+  npm: /(?:^|\n)npm (?:error|ERR!) code (?:E404|ETARGET|ENOVERSIONS)\s*(?:\n|$)/,
+  python: /was not found in the package registry|there (?:is|are) no versions? of /,
+  go: /: (?:404 Not Found|410 Gone)(?:\n|$)|: unknown revision |: no matching versions for query /,
+};
+
+/** Whether a tool printed that the registry does not have the package, in contrast to a registry that does not answer. */
+function isAbsence({ kind }: PackageRun, lines: readonly string[]): boolean {
+  // uv breaks its sentences at the width of a terminal.
+  const printed = kind === "python" ? lines.join(" ").replace(/\s+/g, " ") : lines.join("\n");
+  return absentPatterns[kind].test(printed);
+}
+
 const settingsOf: { readonly [kind in PackageKind]: string } = {
   npm: "the registry in ~/.npmrc",
   python: "the index in UV_INDEX_URL or uv.toml",
@@ -238,7 +256,7 @@ const missingPattern = /404 Not Found - GET (\S+?)(?:;|\s|$)/;
 /** What uv prints where no Python, or none of the right version, is among those that it sees. */
 const noPythonPattern = /No interpreter found|requires Python|does not satisfy Python|No Python/i;
 
-function failed({ kind, packages, python }: PackageRun, reason: string): RunnersError {
+function failed({ kind, packages, python }: PackageRun, reason: string, isAbsent = false): RunnersError {
   const what = packages.join(", ");
   const missing = missingPattern.exec(reason)?.[1];
   const state = noConnectionPattern.test(reason)
@@ -255,6 +273,7 @@ function failed({ kind, packages, python }: PackageRun, reason: string): Runners
       : kind === "go" && wantedGo !== undefined
         ? `fetches use the installed Go and download none: install Go ${wantedGo}, or name an older version of the module`
         : usual,
+    ...(isAbsent ? { data: { isAbsent } } : {}),
   });
 }
 

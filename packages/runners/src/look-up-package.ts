@@ -50,7 +50,8 @@ const namesMaxCount = 8;
 /**
  * Looks `wanted` up.
  *
- * @throws {RunnersError} `PACKAGE_FETCH_FAILED` where the registry does not have it, or does not answer
+ * @throws {RunnersError} `PACKAGE_FETCH_FAILED` where the registry does not have it (then `data.isAbsent` is true), or
+ *   does not answer
  */
 export async function lookUpPackage(deps: LookUpDeps, wanted: WantedPackage): Promise<PublishedPackage> {
   const { kind } = wanted;
@@ -87,7 +88,7 @@ const lookUps: { readonly [kind in PackageKind]: LookUp } = {
     const all = parse(wanted, printed);
     // A range matches several versions, the newest last.
     const found = Array.isArray(all) ? all.at(-1) : all;
-    if (!isJsonObject(found)) throw failed(wanted, "the registry has no such version");
+    if (!isJsonObject(found)) throw absent(wanted, "the registry has no such version");
     const { _npmUser: user, maintainers, repository, homepage, license, deprecated } = found;
     const scope = /^@[^/]+/.exec(wanted.name)?.[0];
     const attested = "dist.attestations" in found;
@@ -117,7 +118,7 @@ const lookUps: { readonly [kind in PackageKind]: LookUp } = {
       ],
     });
     const version = /^[A-Za-z0-9][\w.-]*(?:\[[^\]]*\])?==(\S+)\s*$/m.exec(printed)?.[1];
-    if (version === undefined) throw failed(wanted, "the index has no version that runs here");
+    if (version === undefined) throw absent(wanted, "the index has no version that runs here");
     return { version, facts: [] };
   },
   async go(wanted, { cache, runner, run }) {
@@ -200,8 +201,14 @@ function parse(wanted: WantedPackage, text: string): JsonValue {
   }
 }
 
-function failed({ name }: WantedPackage, reason: string): RunnersError {
+function failed({ name }: WantedPackage, reason: string, data?: { readonly isAbsent: true }): RunnersError {
   return new RunnersError("PACKAGE_FETCH_FAILED", `"${name}" cannot be looked up: ${reason}`, {
     hint: "check its name and version, and the registry of this machine",
+    ...(data === undefined ? {} : { data }),
   });
+}
+
+/** The error about what the registry does not have. */
+function absent(wanted: WantedPackage, reason: string): RunnersError {
+  return failed(wanted, reason, { isAbsent: true });
 }

@@ -20,8 +20,11 @@ const lookUpMaxMs = 120_000;
 
 /** Look-ups of one command. Disposing it ends what still runs. */
 export interface LookUps extends AsyncDisposable {
-  /** @throws {CliError} `CLI_RUNNER_MISSING` @throws {RunnersError} `PACKAGE_FETCH_FAILED` */
-  lookUp(wanted: WantedPackage): Promise<PublishedPackage>;
+  /**
+   * @param signal ends this look-up
+   * @throws {CliError} `CLI_RUNNER_MISSING` @throws {RunnersError} `PACKAGE_FETCH_FAILED`
+   */
+  lookUp(wanted: WantedPackage, signal?: AbortSignal): Promise<PublishedPackage>;
 }
 
 /** Opens look-ups. Nothing runs before the first. */
@@ -44,7 +47,7 @@ export function openLookUps(
     {
       config: { egress },
       ...{ home, now, randomBytes, logger },
-      // The trial that follows is on the audit trail; each of these reaches registries and nothing else.
+      // Look-ups reach registries and nothing else. The audit trail has no record of them.
       record: () => {},
       scrubber: { text: (text) => text },
     },
@@ -52,21 +55,27 @@ export function openLookUps(
     exitPort,
   );
   const sandboxes = createSandboxes(context);
-  const fetches = () =>
+  const fetches = (ending: readonly AbortSignal[]) =>
     new FetchSandbox({
       ...{ launcher, env, sandboxes },
       mode: "required",
       userHome: userHomeOf(context),
       hiddenPaths: hiddenPathsOf({ home, configFiles, directory, env }),
-      signal: AbortSignal.any([signal, closing.signal, AbortSignal.timeout(lookUpMaxMs)]),
+      signal: AbortSignal.any([signal, closing.signal, AbortSignal.timeout(lookUpMaxMs), ...ending]),
       registryHosts: sandbox.registryHosts,
       openExit: exits.openFetch,
     });
   return {
-    async lookUp(wanted) {
+    async lookUp(wanted, ending) {
+      ending?.throwIfAborted();
       const runner = requireRunner(context, runnerOf(wanted));
       return await lookUpPackage(
-        { folder: fetchedFolder({ options: { ...options, home } }), sandbox: fetches(), runner, randomBytes },
+        {
+          folder: fetchedFolder({ options: { ...options, home } }),
+          sandbox: fetches(ending === undefined ? [] : [ending]),
+          runner,
+          randomBytes,
+        },
         wanted,
       );
     },

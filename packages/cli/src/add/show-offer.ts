@@ -102,7 +102,7 @@ export function containmentFacts(
 
 /** Returns what a server does not see although its arguments name it. */
 export function unseenFacts(unseen: readonly UnseenPlace[]): readonly OfferFact[] {
-  return unseen.map(({ message, hint }) => ["NOT SEEN", `${message}; ${hint}`]);
+  return unseen.map(({ problem, hint }) => ["NOT SEEN", `it ${problem}; ${hint}`]);
 }
 
 type StdioArguments = Extract<ToolServerConfig["transport"], { kind: "stdio" }>["args"];

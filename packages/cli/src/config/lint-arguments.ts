@@ -17,8 +17,8 @@ type LintedServer = Pick<ToolServerConfig, "id" | "transport" | "containment" | 
 /** A folder or file in the arguments of a server that it does not see. */
 export interface UnseenPlace {
   readonly path: string;
-  /** Says so, about "it". */
-  readonly message: string;
+  /** A predicate without its subject: "is contained and sees nothing in …". */
+  readonly problem: string;
   /** What is allowed instead. */
   readonly hint: string;
   readonly span: Span;
@@ -31,12 +31,12 @@ export function lintArguments(
   files: readonly string[],
 ): readonly Diagnostic[] {
   return servers.flatMap((server) =>
-    unseenPlaces(context, server, files).map(({ message, hint, span }) =>
+    unseenPlaces(context, server, files).map(({ problem, hint, span }) =>
       toDiagnostic(
         {
           severity: "warning",
           code: "CLI_ARGUMENT_UNSEEN",
-          message: message.replace(/^it/, `The server "${server.id}"`),
+          message: `The server "${server.id}" ${problem}`,
           hint,
           span,
         },
@@ -69,7 +69,7 @@ export function unseenPlaces(
   });
   return unseen.map(({ index, path, reason }) => ({
     path,
-    message: `it is contained and sees nothing in "${path}": ${reasons[reason]}`,
+    problem: `is contained and sees nothing in "${path}": ${reasons[reason]}`,
     hint: reason === "hidden" ? hiddenHint : wideHint,
     span: args[index]?.span ?? command.span,
   }));

@@ -137,7 +137,9 @@ function withUnseen(context: CliContext, file: ConfigFile, server: PlannedServer
   const text = JSON.stringify({ tool_servers: [server.entry] });
   const [parsed] = parseConfig([{ name: file.shown, text }]).value?.toolServers ?? [];
   if (parsed === undefined) return server;
-  const notes = unseenPlaces(context, parsed, [file.path]).map(({ message, hint }) => `${message}; ${hint}`);
+  const notes = unseenPlaces(context, parsed, [file.path]).map(
+    ({ problem, hint }) => `it ${problem}; ${hint}`,
+  );
   return { ...server, notes: [...server.notes, ...notes] };
 }
 

@@ -1,7 +1,7 @@
 /**
- * The check that the tool of a call is still the one that the call was made, authorized and
- * approved for, at a server that the operator trusts as before. A call can wait for a person, for a place in the queue of its server and for
- * a new session, and a server that was started again can have another definition.
+ * The check that the tool of a call is still the one that the call was made, authorized and approved for, at a server
+ * that the operator trusts as before. A call can wait for a person, for a place in the queue of its server and for a new
+ * session, and a server that was started again can have another definition.
  *
  * Where nothing changed, it compares two references.
  */

@@ -9,8 +9,9 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { type JsonValue, parseJson } from "@toolcrib/json";
+import type { JsonValue } from "@toolcrib/json";
 import { faultOf, messageMaxValues } from "../framing/lines.ts";
+import { parseMessage } from "../framing/parse-message.ts";
 import { paramsOf, type RpcId, type RpcMessage, type RpcNotification, type RpcRequest } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
 import { encodeHeaderValue, mirroredName, parameterHeaders } from "../mirrored-headers.ts";
@@ -268,7 +269,7 @@ export class HttpTransport implements ClientTransport {
     const text = await readText(response.body, this.#maxBytes, held);
     let value: JsonValue;
     try {
-      value = parseJson(text, { maxLength: this.#maxBytes, maxValues: messageMaxValues });
+      value = parseMessage(text, { maxLength: this.#maxBytes, maxValues: messageMaxValues });
     } catch (cause) {
       const fault = faultOf(cause);
       if (fault !== "invalid") {

@@ -4,6 +4,7 @@ import { messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import { AnswerIdScanner } from "../framing/answer-id.ts";
 import { faultOf, messageMaxValues } from "../framing/lines.ts";
+import { parseMessage } from "../framing/parse-message.ts";
 import type { SseEvent } from "../framing/sse.ts";
 import type { RpcId } from "../json-rpc.ts";
 import type { EventLimits } from "./http-request.ts";
@@ -47,7 +48,7 @@ export function deliverEvent(
   }
   let value: JsonValue;
   try {
-    value = parseJson(data, { maxLength, maxValues: messageMaxValues });
+    value = parseMessage(data, { maxLength, maxValues: messageMaxValues });
   } catch (error) {
     flood?.spend(data.length);
     return reportUnparsed(receiver, data, error, maxLength) === id && id !== undefined;

@@ -1,6 +1,6 @@
 /**
  * Checks what the anchors of the audit trail have: the file is compared with the trail, and the hosts in the arguments of
- * the command are asked for an answer. No end is sent.
+ * the command are asked for an answer. No anchor is sent to them.
  */
 
 import { existsSync } from "node:fs";

@@ -14,10 +14,6 @@ import type { OnlineChecks } from "./check-online.ts";
 /** Look-ups at a time: each is a process. */
 const concurrency = 2;
 
-/** Answers by which a registry says that it does not have something, in contrast to one that does not answer. */
-const isAbsent =
-  /has no such (?:package|version)|\b404\b|not found in the package registry|no version of|has no version|unknown revision|no matching version|ETARGET/i;
-
 /** A package with one exact version. */
 type PinnedPackage = WantedPackage & { readonly version: string };
 
@@ -34,7 +30,7 @@ export async function checkPackages(
       const wanted = packageOf(server);
       if (wanted === undefined) return [];
       const subject = `package ${server.id}`;
-      return [{ subject, run: () => checkPackage(subject, server, wanted, lookUps) }];
+      return [{ subject, run: ({ signal }) => checkPackage(subject, server, wanted, lookUps, signal) }];
     }),
     [Symbol.asyncDispose]: () => lookUps[Symbol.asyncDispose](),
   };
@@ -55,13 +51,14 @@ async function checkPackage(
   { id, adopted }: ToolServerConfig,
   wanted: PinnedPackage,
   lookUps: LookUps,
+  signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   const { kind, name, version } = wanted;
   const shown = `${name} ${version}`;
   try {
-    const newest = await lookUps.lookUp({ kind, name });
+    const newest = await lookUps.lookUp({ kind, name }, signal);
     const isNewest = compareVersions(newest.version, version) === 0;
-    const pinned = isNewest ? newest : await lookUps.lookUp(wanted);
+    const pinned = isNewest ? newest : await lookUps.lookUp(wanted, signal);
     const { deprecated } = pinned;
     if (deprecated !== undefined)
       return [
@@ -80,9 +77,10 @@ async function checkPackage(
       ok(subject, `${safeLine(shown)} is in its registry; ${safeLine(newest.version)} is newer (${how})`),
     ];
   } catch (error) {
+    signal.throwIfAborted();
     if (!isCodedError(error) || error.name === "AbortError") throw error;
     const reason = safeLine(messageOf(error));
-    if (isAbsent.test(reason))
+    if (error.data?.["isAbsent"] === true)
       return [
         failed(
           subject,

@@ -1,4 +1,7 @@
-/** Asks the remote servers of a configuration: address, certificate, status, MCP, and the login that they want. */
+/**
+ * Asks the remote servers of a configuration: address, certificate, status, MCP, and the login that they want. A server
+ * whose URL is a secret is not asked.
+ */
 
 import {
   type GatewayConfig,
@@ -9,6 +12,7 @@ import {
 import { isCodedError } from "@toolcrib/diagnostics";
 import { readCertificateFile, readRegularFile } from "@toolcrib/files";
 import type { ExaminedServer } from "@toolcrib/oauth";
+import { isCredentialHeader } from "@toolcrib/redaction";
 import { explainUrlFailure } from "../../add/url-failure.ts";
 import type { CliContext } from "../../cli-context.ts";
 import { oauthSettingsOf } from "../../login/oauth-context.ts";
@@ -21,6 +25,8 @@ const concurrency = 4;
 /** Days before its end from which a certificate is a warning. */
 const certificateWarningDays = 14;
 const dayMs = 24 * 60 * 60 * 1000;
+
+type RemoteTransport = Exclude<ToolServerConfig["transport"], { readonly kind: "stdio" }>;
 
 /** Returns the checks of the servers at a URL. */
 export async function checkRemoteServers(
@@ -54,6 +60,14 @@ async function checkServer(
   const subject = `server ${server.id}`;
   const { transport } = server;
   if (transport.kind === "stdio") return [];
+  if (transport.url.kind !== "literal")
+    return [
+      warning(
+        subject,
+        "was not asked: its URL is a secret",
+        "see its line under Configuration and servers: there it is contacted as the gateway does",
+      ),
+    ];
   let resolved: Awaited<ReturnType<typeof resolveTransport>>;
   try {
     const secrets = new SecretResolver({ env, readFile: readRegularFile, home: options.home });
@@ -87,13 +101,10 @@ async function checkServer(
   } catch (error) {
     limits.signal.throwIfAborted();
     if (!isCodedError(error)) throw error;
-    // A URL can be a secret: then no message has it.
-    if (transport.url.kind !== "literal")
-      return [failed(subject, "its URL, a secret, does not answer", error.hint)];
     const explained = explainUrlFailure(
       new URL(url),
       { code: error.code, systemCode: systemCodeOf(error) },
-      Object.keys(transport.headers).length > 0,
+      hasCredentialHeader(transport),
     );
     return [
       explained === undefined
@@ -108,13 +119,20 @@ function systemCodeOf({ cause }: Error): string {
   return cause instanceof Error && "code" in cause ? String(cause.code) : "";
 }
 
+/** Whether a header is a credential by its name, or has a secret as its value. */
+function hasCredentialHeader({ headers }: RemoteTransport): boolean {
+  return Object.entries(headers).some(
+    ([name, value]) => isCredentialHeader(name) || value.kind !== "literal",
+  );
+}
+
 function answerFinding(
   subject: string,
   { status, speaksMcp, schemes }: ExaminedServer,
-  { headers, auth }: Exclude<ToolServerConfig["transport"], { readonly kind: "stdio" }>,
+  transport: RemoteTransport,
 ): Finding {
   const answers = `answers HTTP ${status}`;
-  const hasCredentials = auth !== undefined || Object.keys(headers).length > 0;
+  const hasCredentials = transport.auth !== undefined || hasCredentialHeader(transport);
   if (status === 401 || status === 403) {
     const how = schemes.length === 0 ? "" : ` by ${schemes.map(safeLine).join(", ")}`;
     if (hasCredentials)
@@ -156,7 +174,7 @@ function certificateFinding(
 function loginFindings(
   id: string,
   { login, status }: ExaminedServer,
-  { auth }: Exclude<ToolServerConfig["transport"], { readonly kind: "stdio" }>,
+  { auth }: RemoteTransport,
 ): readonly Finding[] {
   const subject = `login ${id}`;
   if (login === undefined)

@@ -98,8 +98,7 @@ policy: { files: [team.cedar] }
     cause: "The policy engine could not be loaded, or it failed at a file. Nothing is permitted without it.",
     did: "A part of the installation is missing.",
     prints: "The policy engine failed at this file: unreachable\nsimplify its policies",
-    unrun: "machine",
-    tested: "packages/cedar/test/complexity.security.test.ts",
+    unrun: "untested",
     fix: "Install Toolcrib again. If the engine fails at one file, simplify its policies and report it.",
   },
   CEDAR_UNMATCHED: {

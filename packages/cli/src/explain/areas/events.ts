@@ -185,7 +185,7 @@ export const explanations: Explanations = {
     did: "A server sends its token to another host.",
     prints: '{"type":"egress.alarm","data":{"server":"notes"}}',
     unrun: "setup",
-    tested: "packages/cli/test/e2e/toolpack-proxies.process.test.ts",
+    tested: "packages/gateway/test/toolspecs.process.test.ts",
     fix: "Stop the server (toolcrib pause server ID), and examine it before you use it again.",
   },
   "egress.denied": {

@@ -141,7 +141,7 @@ export const explanations: Explanations = {
     did: "The gateway is restarted while a client sends a request.",
     prints: "The gateway is shutting down\ntry again later",
     unrun: "moment",
-    tested: "packages/cli/test/bridge-replaced.process.test.ts",
+    tested: "packages/cli/test/serve.process.test.ts",
     fix: "Send the request again when the gateway runs. toolcrib bridge does this by itself where no call can be made twice.",
   },
   MCP_TIMEOUT: {
