@@ -102,6 +102,9 @@ test("a line that is too long, a batch that is too large and an id in use are er
   await bridge.initialize();
   bridge.child.stdin.write(`${JSON.stringify(Array.from({ length: 300 }, (_, id) => call(id)))}\n`);
   bridge.child.stdin.write(`"${"x".repeat(17 * 1024 * 1024)}"\n`);
+  bridge.send({ ...call("long"), params: { text: "x".repeat(17 * 1024 * 1024) } });
+  bridge.send({ ...call("many"), params: { values: new Array(1_000_001).fill(0) } });
+  bridge.child.stdin.write(Buffer.from('{"jsonrpc":"2.0","id":"a\xff","method":"ping"}\n', "latin1"));
   bridge.send({ id: 6, method: 6 });
   bridge.send({ id: 7 });
   // These two are headers of the request to the gateway.
@@ -118,6 +121,9 @@ test("a line that is too long, a batch that is too large and an id in use are er
     refused.map(({ id, error }) => [id, error?.code]),
     [
       [null, -32600],
+      [null, -32700],
+      ["long", -32700],
+      ["many", -32700],
       [null, -32700],
       [6, -32600],
       [7, -32600],

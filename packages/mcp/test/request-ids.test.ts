@@ -22,9 +22,12 @@ const exact = [
 const inexact = [
   ...["9007199254740992", "9007199254740993", "-9007199254740993", "1e400", "123456789012345678901234567890"],
   ...["1.0", "1e2", "1E0", "-0", "0.0", "1.00000000000000001", "0.10000000000000000001", "1.0   "],
+  `${" ".repeat(1200)}1.0`,
 ];
 const requestOf = (id: string, member = '"id"') => `{"jsonrpc":"2.0",${member}: ${id},"method":"ping"}`;
 const nested = '{"jsonrpc":"2.0","method":"ping","params":{"id":1.0,"a":["\\"id\\": 1.0",{"id":-0}]},"id":7}';
+/** A request whose id is no UTF-8. */
+const latin1 = Buffer.from(requestOf('"a\xff"'), "latin1");
 const refusal = /"id" must be a string, or a number up to 9007199254740991 in its shortest form/;
 
 test("ids over HTTP come back byte for byte, or are refused", async () => {
@@ -42,6 +45,9 @@ test("ids over HTTP come back byte for byte, or are refused", async () => {
   for (const id of exact)
     assert.ok((await post(requestOf(id))).text.includes(`"id":${id},`), id.slice(0, 50));
   assert.match((await post(nested)).text, /"id":7,/);
+  const notUtf8 = await fetch(demo.url, { method: "POST", headers, body: latin1 });
+  assert.equal(notUtf8.status, 400);
+  assert.match(await notUtf8.text(), /"id":null.*-32700.*not valid UTF-8/);
   for (const id of inexact) {
     for (const member of ['"id"', '"\\u0069d"']) {
       const { status, text } = await post(requestOf(id, member));
@@ -69,6 +75,12 @@ test("ids on standard streams come back byte for byte, or are refused, in batche
   input.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
   for (const id of exact) input.write(`${requestOf(id)}\n`);
   for (const id of exact) await waitUntil(() => written.includes(`"id":${id},`));
+  // In pieces, and together with another line.
+  for (const chunk of [[latin1, "\n"], [Buffer.concat([latin1, Buffer.from(`\n${requestOf('"b"')}\n`)])]])
+    for (const piece of chunk) input.write(piece);
+  await waitUntil(() => written.split("not valid UTF-8").length === 3 && written.includes('"id":"b"'));
+  assert.ok(!written.includes("\ufffd"), written);
+  written = "";
   for (const id of inexact) input.write(`${requestOf(id)}\n`);
   await waitUntil(() => written.split('"id":null').length - 1 === inexact.length);
   written = "";
@@ -110,5 +122,44 @@ test("ids of requests of a server over HTTP come back byte for byte, or are refu
       JSON.stringify(answered),
     );
     assert.equal(upstream.unexpected.filter((reason) => refusal.test(reason)).length, inexact.length);
+  }
+});
+
+test("a request over a limit is refused under its id, if that comes back as it was sent", async () => {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  await using _server = startStdioServer(
+    createDemoService(),
+    { input, output },
+    { view: "pipe", identity: localIdentity("stdio", "local"), sessionId: "s", lineMaxBytes: 4_000_000 },
+  );
+  let written = "";
+  output.setEncoding("utf8").on("data", (text: string) => (written += text));
+  const ofValues = `[${"0,".repeat(1_000_000)}0]`;
+  const deep = `${"[".repeat(300)}${"]".repeat(300)}`;
+  for (const [large, reason] of [
+    [ofValues, /values/],
+    [deep, /deep|nest/],
+    [`"${"x".repeat(4_000_000)}"`, /longer than 4000000 bytes/],
+  ] as const) {
+    const params = `"params":{"id":"no","large":${large}}`;
+    for (const [line, id] of [
+      [`{"jsonrpc":"2.0","id":"first","method":"ping",${params}}`, '"first"'],
+      [`{${params},"id":9,"method":"ping","id":10}`, "10"],
+      [`{"id":1.0,"method":"ping",${params}}`, "null"],
+      [`{"id":1,"method":"ping",${params},"id":{}}`, "null"],
+      [`{"id":9007199254740993,"method":"ping",${params}}`, "null"],
+      [`{"id":1,${params}}`, "null"],
+      [`[{"id":1,"method":"ping",${params}}]`, "null"],
+    ] as const) {
+      written = "";
+      input.write(`${line}\n`);
+      await waitUntil(() => written.endsWith("\n"));
+      assert.ok(
+        written.startsWith(`{"jsonrpc":"2.0","id":${id},"error":`),
+        `${line.slice(0, 50)}: ${written}`,
+      );
+      assert.match(written, reason);
+    }
   }
 });

@@ -160,6 +160,8 @@ class ConnectionRules {
   }
 }
 
+const switched = "it answers HTTP 101 and changes the protocol, which was not asked for";
+
 interface OAuthRequest {
   readonly method: string;
   readonly headers: { readonly [name: string]: string };
@@ -193,8 +195,19 @@ async function send(
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const outgoing = (isTls ? httpsRequest : httpRequest)(url, options, resolve);
       outgoing.on("error", reject);
+      outgoing.on("upgrade", (_answer, socket) => {
+        socket.destroy();
+        reject(new Error(switched));
+      });
+      // Without a response and without an error, nothing else settles the promise.
+      outgoing.once("close", () => reject(new Error("the connection ended without a response")));
       outgoing.end(body);
     });
+    // Without the header "upgrade", Node takes it for a response.
+    if (response.statusCode === 101) {
+      response.destroy();
+      throw new Error(switched);
+    }
     const certificate = isTls ? (response.socket as TLSSocket).getPeerCertificate() : undefined;
     const endsAt = Date.parse(certificate?.valid_to ?? "");
     if (!Number.isNaN(endsAt)) onCertificate?.(endsAt);

@@ -190,6 +190,17 @@ test("large metadata and large tokens are not read to their end", async () => {
   await checkRefused({ metadata: deep }, { code: "OAUTH_DISCOVERY_FAILED", message: /no metadata/ });
 });
 
+test("a switch of the protocol ends the login with an error", async () => {
+  for (const headers of [{}, { connection: "upgrade", upgrade: "websocket" }]) {
+    const switched = () => ({ status: 101, headers });
+    const expected = { code: "OAUTH_UNREACHABLE", message: /answers HTTP 101/ };
+    await checkRefused({ resource: switched }, expected);
+    await checkRefused({ metadata: switched }, expected);
+    await checkRefused({ registration: switched }, expected);
+    await checkRefused({ token: switched }, expected, { tokenRequests: 1 });
+  }
+});
+
 test("redirects to another host are not followed, for metadata and for tokens", async () => {
   await using other = await startHostileProvider({});
   const away = () => ({ status: 307, headers: { location: `${other.origin}/token` } });

@@ -49,10 +49,11 @@ export class ClientPipe {
     const decoder = new LineDecoder(
       {
         message: (value, text) => owner.received(value as JsonValue, text),
-        invalid: (reason) =>
-          this.refuse(null, new McpError("MCP_INVALID_MESSAGE", reason), rpcCodes.parseError),
+        invalid: (reason, _text, id) =>
+          this.refuse(id ?? null, new McpError("MCP_INVALID_MESSAGE", reason), rpcCodes.parseError),
       },
       lineMaxBytes,
+      "client",
     );
     this.#input.on("data", (chunk: Buffer | string) => {
       decoder.write(typeof chunk === "string" ? Buffer.from(chunk) : chunk);

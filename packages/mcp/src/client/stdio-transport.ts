@@ -67,7 +67,7 @@ export class StdioTransport implements ClientTransport {
       endless: () => this.#end(this.#errorOf("too large")),
     };
     if (gate !== undefined) this.#stdout.on("data", ({ length }: Buffer) => gate.arrived(length));
-    readLines(this.#stdout, callbacks, this.#lineMaxBytes);
+    readLines(this.#stdout, callbacks, this.#lineMaxBytes, "server");
     this.#stdout.once("end", () => this.#end(closedError("The server closed its output")));
     this.#stdout.once("close", () => this.#end(closedError("The server closed its output")));
     this.#stdout.on("error", (cause) => this.#end(closedError("The server's output cannot be read", cause)));

@@ -4,6 +4,7 @@
  * top of an object and skips everything below them, in constant memory.
  */
 
+import { isUtf8 } from "node:buffer";
 import type { RpcId } from "../json-rpc.ts";
 
 const quote = 0x22;
@@ -34,12 +35,19 @@ export class AnswerIdScanner {
   #token: Buffer[] = [];
   #tokenLength = 0;
   #id: RpcId | undefined;
+  /** The last id, where it comes back as it was sent. */
+  #exactId: RpcId | undefined;
   #isAnswer = false;
   #isRequest = false;
 
   /** The id, once the message is known to be the answer to a request. */
   get answerId(): RpcId | undefined {
     return this.#isAnswer && !this.#isRequest ? this.#id : undefined;
+  }
+
+  /** The id, once the message is known to be a request. Members that follow can change it. */
+  get requestId(): RpcId | undefined {
+    return this.#isRequest ? this.#exactId : undefined;
   }
 
   /** Scans the next bytes. */
@@ -146,7 +154,9 @@ export class AnswerIdScanner {
 
   /** Ends a name or a value at the top. */
   #endToken(): void {
-    const value = this.#tokenLength > tokenMaxBytes ? undefined : parse(Buffer.concat(this.#token));
+    const token = Buffer.concat(this.#token);
+    const value = this.#tokenLength > tokenMaxBytes ? undefined : parse(token);
+    if (!this.#isAtName && this.#name === "id") this.#exactId = isExact(value, token) ? value : undefined;
     this.#token = [];
     this.#tokenLength = 0;
     if (this.#isAtName) {
@@ -159,6 +169,16 @@ export class AnswerIdScanner {
       this.#name = "";
     }
   }
+}
+
+/** Whether an id is written as the answer will write it, as `parseMessage` demands. */
+function isExact(value: unknown, token: Buffer): value is RpcId {
+  if (typeof value === "string") return isUtf8(token);
+  return (
+    typeof value === "number" &&
+    Math.abs(value) <= Number.MAX_SAFE_INTEGER &&
+    String(value) === token.toString("latin1")
+  );
 }
 
 function parse(bytes: Buffer): unknown {

@@ -4,6 +4,7 @@
  * skipped. A line over the limit is discarded without being kept in memory.
  */
 
+import { isUtf8 } from "node:buffer";
 import type { Readable, Writable } from "node:stream";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import type { RpcId } from "../json-rpc.ts";
@@ -30,8 +31,11 @@ export function faultOf(thrown: unknown): AnswerFault {
 export interface LineReceiver {
   /** Receives the value of a line, and the line itself. */
   message(value: unknown, text: string): void;
-  /** Reports a line that is not a JSON value within the limits; `text` is its beginning. */
-  invalid(reason: string, text: string): void;
+  /**
+   * Reports a line that is not a JSON value within the limits; `text` is its beginning, and `id` that of the request
+   * of a client that is too large, too deep or has too many values.
+   */
+  invalid(reason: string, text: string, id?: RpcId): void;
   /**
    * Reports that such a line is the answer to request `id`, which gets no other, or a line over a limit that answers
    * none. Called once for a line, as soon as that is known.
@@ -42,6 +46,8 @@ export interface LineReceiver {
 }
 
 const newline = 0x0a;
+/** The reason to refuse a message in another encoding (RFC 8259, section 8.1). */
+export const notUtf8 = "the message is not valid UTF-8, the encoding of JSON";
 /** Bytes of the first segment, which is kept for the next line that arrives in pieces. */
 const firstSegmentBytes = 64 * 1024;
 /** Bytes of each further segment. */
@@ -119,10 +125,11 @@ class HeldLine {
     this.#length += piece.length;
   }
 
-  text(): string {
+  /** The bytes of the line, valid until `clear`. */
+  bytes(): Buffer {
     const [first] = this.#segments;
-    if (this.#segments.length === 1 && first !== undefined) return first.toString("utf8", 0, this.#used);
-    return Buffer.concat([...this.parts()], this.#length).toString("utf8");
+    if (this.#segments.length === 1 && first !== undefined) return first.subarray(0, this.#used);
+    return Buffer.concat([...this.parts()], this.#length);
   }
 
   clear(): void {
@@ -139,6 +146,7 @@ class HeldLine {
 /** The rest of a line over the limit, which is scanned for its id and discarded. */
 interface SkippedLine {
   readonly scanner: AnswerIdScanner;
+  readonly beginning: string;
   length: number;
   isReported: boolean;
 }
@@ -147,14 +155,20 @@ interface SkippedLine {
 export class LineDecoder {
   readonly #receiver: LineReceiver;
   readonly #maxBytes: number;
+  readonly #isFromClient: boolean;
   #held: HeldLine | undefined;
   #skipped: SkippedLine | undefined;
   #isFirstLine = true;
 
-  /** @param maxBytes longest line in bytes. */
-  constructor(receiver: LineReceiver, maxBytes: number) {
+  /**
+   * @param maxBytes longest line in bytes.
+   * @param sender `client`: invalid UTF-8 is refused, because the gateway would pass on other text than the client
+   *   sent, and `invalid` gets ids. Answers of a server are used with U+FFFD in its place.
+   */
+  constructor(receiver: LineReceiver, maxBytes: number, sender: "client" | "server" = "server") {
     this.#receiver = receiver;
     this.#maxBytes = maxBytes;
+    this.#isFromClient = sender === "client";
   }
 
   /** Decodes one chunk and reports the lines that it completes. */
@@ -163,7 +177,8 @@ export class LineDecoder {
       this.#heldLength === 0 &&
       this.#skipped === undefined &&
       chunk.length <= this.#maxBytes &&
-      chunk.at(-1) === newline;
+      chunk.at(-1) === newline &&
+      (!this.#isFromClient || isUtf8(chunk));
     if (isWholeLines) {
       // The usual case, and faster to split as text. A line feed is never part of a longer character.
       for (const text of chunk.toString("utf8", 0, chunk.length - 1).split("\n")) this.#line(text);
@@ -198,12 +213,26 @@ export class LineDecoder {
     } else if (this.#heldLength + rest.length > this.#maxBytes) {
       this.#endSkipping(this.#startSkipping(rest));
     } else if (this.#heldLength === 0) {
-      this.#line(rest.toString("utf8"));
+      const text = rest.toString("utf8");
+      if (this.#isReadable(rest)) this.#line(text);
+      else this.#refuseEncoding(text);
     } else {
-      const text = this.#hold(rest).text();
+      const bytes = this.#hold(rest).bytes();
+      const isValid = this.#isReadable(bytes);
+      const text = bytes.toString("utf8");
       this.#held?.clear();
-      this.#line(text);
+      if (isValid) this.#line(text);
+      else this.#refuseEncoding(text);
     }
+  }
+
+  #isReadable(bytes: Buffer): boolean {
+    return !this.#isFromClient || isUtf8(bytes);
+  }
+
+  #refuseEncoding(text: string): void {
+    this.#isFirstLine = false;
+    this.#receiver.invalid(notUtf8, text.slice(0, 200));
   }
 
   #line(given: string): void {
@@ -225,6 +254,14 @@ export class LineDecoder {
 
   #reportUnparsed(text: string, error: unknown): void {
     const fault = faultOf(error);
+    if (this.#isFromClient) {
+      this.#receiver.invalid(
+        messageOf(error),
+        text.slice(0, 200),
+        fault === "invalid" ? undefined : requestIdIn(text),
+      );
+      return;
+    }
     this.#receiver.invalid(messageOf(error), text.slice(0, 200));
     // A log line is not an object.
     if (this.#receiver.lostAnswer === undefined || !text.trimStart().startsWith("{")) return;
@@ -241,11 +278,11 @@ export class LineDecoder {
       rest: [],
     };
     const parts = [...(this.#held?.parts() ?? []), rest];
-    const skipped = { scanner, length: 0, isReported: false };
-    this.#skipped = skipped;
     const beginning = Buffer.concat(parts.slice(0, 2).map((part) => part.subarray(0, 200)));
-    const reason = `a line is longer than ${this.#maxBytes} bytes`;
-    this.#receiver.invalid(reason, beginning.toString("utf8", 0, 200));
+    const skipped = { scanner, beginning: beginning.toString("utf8", 0, 200), length: 0, isReported: false };
+    this.#skipped = skipped;
+    // The id of a request can be its last member.
+    if (!this.#isFromClient) this.#receiver.invalid(this.#tooLong(), skipped.beginning);
     for (const part of [...unscanned, rest]) this.#skip(skipped, part);
     skipped.length = this.#heldLength + rest.length;
     this.#held?.clear();
@@ -256,7 +293,7 @@ export class LineDecoder {
     const maxLength = this.#maxBytes + skippedMaxBytes;
     const wasEndless = skipped.length > maxLength;
     skipped.length += bytes.length;
-    if (!skipped.isReported && this.#receiver.lostAnswer !== undefined) {
+    if (!skipped.isReported && (this.#isFromClient || this.#receiver.lostAnswer !== undefined)) {
       skipped.scanner.write(bytes);
       if (skipped.scanner.answerId !== undefined) this.#reportSkipped(skipped);
     }
@@ -273,7 +310,13 @@ export class LineDecoder {
   #reportSkipped(skipped: SkippedLine): void {
     if (skipped.isReported) return;
     skipped.isReported = true;
-    this.#receiver.lostAnswer?.(skipped.scanner.answerId, "too large");
+    const { scanner, beginning } = skipped;
+    if (this.#isFromClient) this.#receiver.invalid(this.#tooLong(), beginning, scanner.requestId);
+    else this.#receiver.lostAnswer?.(scanner.answerId, "too large");
+  }
+
+  #tooLong(): string {
+    return `a line is longer than ${this.#maxBytes} bytes`;
   }
 
   #hold(piece: Buffer): HeldLine {
@@ -285,9 +328,20 @@ export class LineDecoder {
   }
 }
 
+function requestIdIn(text: string): RpcId | undefined {
+  const scanner = new AnswerIdScanner();
+  scanner.write(Buffer.from(text));
+  return scanner.requestId;
+}
+
 /** Decodes `stream` until it ends, with a last line that has no line feed. @returns a function that stops reading. */
-export function readLines(stream: Readable, receiver: LineReceiver, maxBytes: number): () => void {
-  const decoder = new LineDecoder(receiver, maxBytes);
+export function readLines(
+  stream: Readable,
+  receiver: LineReceiver,
+  maxBytes: number,
+  sender: "client" | "server",
+): () => void {
+  const decoder = new LineDecoder(receiver, maxBytes, sender);
   const decode = (chunk: Buffer) => decoder.write(chunk);
   const end = () => decoder.end();
   stream.on("data", decode);

@@ -46,7 +46,8 @@ function changedIds(text: string, isBatch: boolean): ReadonlySet<number> {
     else if (unit === "}" || unit === "]") depth -= 1;
     else if (unit === "," && depth === messageDepth - 1) index += 1;
     else if (unit === ":" && depth === messageDepth && JSON.parse(name) === "id") {
-      const token = /^\s*(-?\d[\d.eE+-]*)/.exec(text.slice(at + 1, at + 1 + tokenMaxLength))?.[1];
+      const start = endOfSpace(text, at + 1);
+      const token = /^-?\d[\d.eE+-]*/.exec(text.slice(start, start + tokenMaxLength))?.[0];
       // Of equal names, the last one counts.
       if (token !== undefined && token !== String(Number(token))) changed.add(index);
       else changed.delete(index);
@@ -55,8 +56,15 @@ function changedIds(text: string, isBatch: boolean): ReadonlySet<number> {
   return changed;
 }
 
-/** Longest number in its shortest form, with some space before it; a longer one is never equal to that. */
+/** More than the longest number in its shortest form, so that the part of a longer one is never equal to that. */
 const tokenMaxLength = 1000;
+
+/** Returns the index of the first character at or after `start` that is no white space of JSON. */
+function endOfSpace(text: string, start: number): number {
+  let at = start;
+  while (" \t\n\r".includes(text[at] ?? ".")) at += 1;
+  return at;
+}
 
 /** Returns the index of the quote that ends the string at `start`. */
 function endOfString(text: string, start: number): number {

@@ -3,10 +3,12 @@
  * streams with a limit for unread bytes.
  */
 
+import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
 import { messageOf } from "@toolcrib/diagnostics";
 import { estimateValues, type JsonLimits, type JsonValue } from "@toolcrib/json";
 import type { Identity } from "@toolcrib/tool";
+import { notUtf8 } from "../framing/lines.ts";
 import { parseMessage } from "../framing/parse-message.ts";
 import type { RpcId } from "../json-rpc.ts";
 import { invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
@@ -33,14 +35,14 @@ const refusedBodyMaxBytes = 64 * 1024 * 1024;
 /**
  * Reads the whole body as UTF-8, and counts it as `held` while it arrives.
  *
- * @throws {McpError} 413 past `maxBytes`, 503 past the share of the client, 400 if the body ends early.
+ * @throws {McpError} 413 past `maxBytes`, 503 past the share of the client, 400 if the body ends early or is not UTF-8.
  */
 export function readBody(request: HttpRequest, maxBytes: number, held: HeldBody): string | Promise<string> {
   const { wholeBody } = request;
   if (wholeBody !== undefined) {
     if (wholeBody.length > maxBytes) throw tooLarge(maxBytes);
     if (!held.add(wholeBody.length)) throw tooManyBytes();
-    return wholeBody.toString("utf8");
+    return decode(wholeBody);
   }
   return new Promise((resolve, reject) => {
     const endedEarly = (cause?: Error) =>
@@ -67,11 +69,24 @@ export function readBody(request: HttpRequest, maxBytes: number, held: HeldBody)
     request.on("end", () => {
       if (length > maxBytes) reject(tooLarge(maxBytes));
       else if (!hasRoom) reject(tooManyBytes());
-      else resolve((chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString("utf8"));
+      else {
+        const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+        try {
+          resolve(decode(bytes));
+        } catch (error) {
+          reject(error);
+        }
+      }
     });
     // Node reports a client that disconnects early as an error (ECONNRESET).
     request.on("error", endedEarly);
   });
+}
+
+/** @throws {McpError} -32700 with status 400 for invalid UTF-8, of which other text would be passed on. */
+function decode(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw invalidRequest(`Parse error: ${notUtf8}`, rpcCodes.parseError, 400);
+  return bytes.toString("utf8");
 }
 
 function tooLarge(maxBytes: number): McpError {

@@ -91,9 +91,10 @@ export class StdioServer implements AsyncDisposable {
       this.#input,
       {
         message: (value) => this.#receive(value),
-        invalid: (reason, text) => this.#refuseLine(reason, text),
+        invalid: (reason, text, id) => this.#refuseLine(reason, text, id),
       },
       options.lineMaxBytes ?? 16 * 1024 * 1024,
+      "client",
     );
     this.#watchStreams();
   }
@@ -176,10 +177,10 @@ export class StdioServer implements AsyncDisposable {
     });
   }
 
-  #refuseLine(reason: string, text: string): void {
+  #refuseLine(reason: string, text: string, id: RpcId | undefined): void {
     this.#options.onUnexpected?.(`${reason}: ${text}`);
     const error = { code: rpcCodes.parseError, message: `Parse error: ${reason}` };
-    this.#writer.write({ jsonrpc: "2.0", id: null, error });
+    this.#writer.write({ jsonrpc: "2.0", id: id ?? null, error });
   }
 
   /** Answers the requests of a client that closed its end, and ends after the last byte is written. */
