@@ -201,9 +201,10 @@ export class LiveConfig implements AsyncDisposable {
         };
       prepared.move();
       this.#config = config;
-      // The index is built once.
-      core.index.together(() => {
-        const takeSource = takeOf("tool_servers", "toolspecs", "packages");
+      const takeSource = takeOf("tool_servers", "toolspecs", "packages");
+      // The index is built once, at the end.
+      const together = (steps: () => void) => takeSource(() => core.index.together(steps));
+      together(() => {
         for (const one of sources) takeSource(() => one.commit(takeSource));
         takeSource(() => core.roster.arrange(ids));
         const takePolicies = takeOf("policy.files", "policy.clients");
