@@ -25,7 +25,7 @@ export async function updateAll(
   const servers = pinned.filter(({ id }) => ids.length === 0 || ids.includes(id));
   const known = new Set([...pinned, ...unpinned].map(({ id }) => id));
   const others = file.isNew ? [] : parseConfigLayer({ name: file.shown, text: file.text }).servers;
-  // A server at a URL, or with a command that no runner fetches, has no version; only who names it is told so.
+  // A server at a URL, or with a command that no runner fetches, has no version: only where it is named, that is an answer.
   const versionless = ids.filter((id) => !known.has(id) && others.some((server) => server.id === id));
   const packages = ids.filter((id) => !known.has(id) && !versionless.includes(id));
   for (const id of versionless)
