@@ -147,6 +147,9 @@ describe("add and update of packages of a registry", { skip }, () => {
     ])
       assert.match(dry.stdout, part);
     assert.equal(readFileSync(file, "utf8"), text);
+    const all = await run(directory.path, "update", "--dry-run");
+    assert.match(all.stdout, /1\.0\.0 → 1\.2\.0/);
+    assert.doesNotMatch(all.stdout, /Everything is installed already/);
     const updated = await run(directory.path, "update", "--yes", "--json");
     assert.equal(updated.code, 0, updated.stderr);
     const [one] = (
@@ -307,6 +310,22 @@ test("update says how to pin a server whose version is not written down", async 
   const { code, stderr } = await runToolcrib(["update"], { directory: directory.path });
   assert.equal(code, 0, stderr);
   assert.match(stderr, /^notes is not updated: .*\nhint: to pin one, .*NAME@1\.2\.3/m);
+});
+
+test("update names a server without a version, and leaves it alone", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const servers = [
+    { id: "here", transport: { kind: "stdio", command: process.execPath, args: ["server.js"] } },
+    { id: "there", transport: { kind: "streamable_http", url: "http://127.0.0.1:9/mcp" } },
+  ];
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: servers }));
+  for (const id of ["here", "there"]) {
+    const { code, stderr } = await runToolcrib(["update", id], { directory: directory.path });
+    assert.equal(code, 0, stderr);
+    assert.equal(stderr, `${id} is not updated: its entry names a command or a URL, which has no version\n`);
+  }
+  const unknown = await runToolcrib(["update", "nothing"], { directory: directory.path });
+  assert.match(unknown.stderr, /INSTALL_NOT_FOUND/);
 });
 
 test("add finds out the transport of a URL, and names the login that a server wants", async () => {

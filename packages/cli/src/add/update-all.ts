@@ -1,5 +1,6 @@
 /** `toolcrib update`: servers that are pinned to a version, and installed tool packages. */
 
+import { parseConfigLayer } from "@toolcrib/config";
 import type { CliContext } from "../cli-context.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -23,7 +24,12 @@ export async function updateAll(
     : pinnedServers(file.shown, file.text);
   const servers = pinned.filter(({ id }) => ids.length === 0 || ids.includes(id));
   const known = new Set([...pinned, ...unpinned].map(({ id }) => id));
-  const packages = ids.filter((id) => !known.has(id));
+  const others = file.isNew ? [] : parseConfigLayer({ name: file.shown, text: file.text }).servers;
+  // A server at a URL, or with a command that no runner fetches, has no version: only where it is named, that is an answer.
+  const versionless = ids.filter((id) => !known.has(id) && others.some((server) => server.id === id));
+  const packages = ids.filter((id) => !known.has(id) && !versionless.includes(id));
+  for (const id of versionless)
+    output.note(`${safeLine(id)} is not updated: its entry names a command or a URL, which has no version`);
   for (const { id, reason } of unpinned)
     if (ids.length === 0 || ids.includes(id))
       output.note(`${safeLine(id)} is not updated: ${safeLine(reason)}`);
@@ -31,19 +37,22 @@ export async function updateAll(
     output.note(
       `${output.noteStyle("cyan", "hint")}: to pin one, write its version into its args: NAME@1.2.3 for npx, NAME==1.2.3 for uvx`,
     );
-  if (known.size === 0) return await updateTools(context, ids, flags);
+  if (known.size === 0 && versionless.length === 0) return await updateTools(context, ids, flags);
   const { config, files } = await loadCliConfig(context);
   await using lookUps = openLookUps(context, config, files);
   const done = await updateServers(context, lookUps, servers, flags);
-  let others: unknown = null;
+  let installed: unknown = null;
   let code: ExitCode = exitCodes.done;
   if (ids.length === 0 || packages.length > 0) {
     const json = (value: unknown) => {
-      others = value;
+      installed = value;
     };
-    code = await updateTools({ ...context, output: { ...output, json } }, packages, flags);
+    // What the servers have was printed: that no package changes is no news beside it, unless it was asked for.
+    const isQuietIfCurrent = done.length > 0 && packages.length === 0;
+    const asked = { ...flags, isQuietIfCurrent };
+    code = await updateTools({ ...context, output: { ...output, json } }, packages, asked);
   }
-  output.json({ servers: done, packages: others });
+  output.json({ servers: done, packages: installed });
   const own = exitOf(done, flags);
   return own === exitCodes.done ? code : own;
 }

@@ -37,6 +37,8 @@ export interface ConfirmFlags {
   readonly yes?: boolean;
   readonly dryRun?: boolean;
   readonly allowTool?: readonly string[];
+  /** Whether nothing is printed where everything is installed already. @default false */
+  readonly isQuietIfCurrent?: boolean;
 }
 
 /** Runs `install`. */
@@ -109,8 +111,9 @@ export async function installSources(
     })),
   });
   const reaches = isDone ? () => [] : await accessLines(context, plan);
-  if (plan.packages.length === 0) output.print("Everything is installed already.");
-  else
+  if (plan.packages.length === 0) {
+    if (flags.isQuietIfCurrent !== true) output.print("Everything is installed already.");
+  } else
     output.print(
       ...plan.packages.flatMap((one) => [
         ...linesOf(context, one, isDone ? "Installed" : "Would install"),

@@ -303,6 +303,8 @@ export const guideSettings: { readonly [page: string]: PageSetting } = {
     isEmpty: true,
   },
   "getting-started.md": {
+    // The page creates everything that its commands use.
+    isEmpty: true,
     asks: true,
     needs: reasonWithoutServers,
     folders: {
