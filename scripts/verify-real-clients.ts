@@ -198,9 +198,10 @@ async function addBridge(client: RealClient, place: Place): Promise<void> {
     await runClient(client, place, words);
     return;
   }
-  if (words !== undefined) {
+  if (words !== undefined && refusesBridge !== undefined) {
     const { code, output } = await run(client.command, words, place, client.env(place.model.url));
-    assert.notEqual(code, 0, `it adds the bridge, although ${refusesBridge}\n${output}`);
+    assert.notEqual(code, 0, `it adds the bridge, although ${refusesBridge.reason}\n${output}`);
+    assert.match(output, refusesBridge.prints);
   }
   const program = clientPrograms.find((one) => one.id === id)!;
   const path = join(place.home, client.file);

@@ -41,8 +41,8 @@ export interface RealClient {
   readonly addLocal:
     | ((name: string, words: readonly string[], env?: readonly string[]) => readonly string[])
     | undefined;
-  /** Why that command cannot add the bridge. */
-  readonly refusesBridge?: string;
+  /** Why that command cannot add the bridge, and what it prints then. */
+  readonly refusesBridge?: { readonly reason: string; readonly prints: RegExp };
   /** Servers for the import. */
   readonly added: readonly AddedServer[];
 }
@@ -185,7 +185,11 @@ export const realClients: readonly RealClient[] = [
     prepare: (model) => ["auth", "openai-compatible", "-k", "none", "-m", "scripted", "-b", `${model}/v1`],
     ask: () => ["-P", "openai-compatible", "-k", "none", "-m", "scripted", question],
     addLocal: addToCline,
-    refusesBridge: "it takes --config among the words of the server for an option of its own",
+    refusesBridge: {
+      reason:
+        "it takes --config among the words of the server for an option of its own, which names a folder",
+      prints: /ENOTDIR: not a directory.*\/toolcrib\.yaml\/data\//,
+    },
     added: [
       { id: "local", words: addToCline("local", local), transport: localTransport },
       {
