@@ -40,10 +40,16 @@ export async function runCommand(
     homeFlag = globalOptions.homeFlag;
     const context: CliContext = { ...process, options: globalOptions, output, loadCommands };
     return await command.run(context, args, options, excess);
-  } catch (error) {
+  } catch (thrown) {
+    const error = wasInterrupted(thrown, process.signal) ? process.signal.reason : thrown;
     const { reportError } = await import("./output/report-error.ts");
     const { shortProgram } = await import("./serve/own-command.ts");
     reportError(output, error, { isDebug: flags.debug === true, homeFlag, program: shortProgram(process) });
     return exitCodeOfError(error);
   }
+}
+
+/** Whether an error only says that the signal of the command ended what ran; the reason of the signal says why. */
+function wasInterrupted(thrown: unknown, signal: AbortSignal): boolean {
+  return signal.aborted && thrown instanceof Error && thrown.name === "AbortError";
 }

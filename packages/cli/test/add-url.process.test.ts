@@ -1,11 +1,13 @@
 /** `toolcrib add URL` of servers that cannot be added: what happened, and what to do about it. */
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { freePort, makeTemporaryDirectory } from "@toolcrib/testing";
-import { runToolcrib } from "./transcript.ts";
+import { cleanEnvironment, commandLine, runToolcrib } from "./transcript.ts";
 
 const answers: { readonly [path: string]: readonly [status: number, type: string, body: string] } = {
   "/page": [200, "text/html", "<html><body>Hello</body></html>"],
@@ -74,4 +76,27 @@ describe("add of a URL that is no usable server", () => {
       );
     });
   }
+});
+
+test("add that a signal ends while a server does not answer is interrupted, and is no bug", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const asked = Promise.withResolvers<void>();
+  const server = createServer(() => asked.resolve());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const child = spawn(process.execPath, [...commandLine, "add", url, "--dry-run"], {
+    cwd: directory.path,
+    env: cleanEnvironment(directory.path),
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const ended = once(child, "close");
+  await Promise.race([asked.promise, ended]);
+  child.kill("SIGTERM");
+  const [code] = await ended;
+  server.closeAllConnections();
+  server.close();
+  assert.match(stderr, /error CLI_INTERRUPTED: Interrupted by SIGTERM/);
+  assert.equal(code, 130);
 });

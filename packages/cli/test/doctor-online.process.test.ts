@@ -168,6 +168,20 @@ test("doctor --online asks a limited number of servers, for a limited number of 
   assert.ok(asked >= 56 && asked <= 60, `${asked} were asked`);
 });
 
+test("doctor --online also counts the bytes of redirects and of answers that are too long", async () => {
+  for (const status of [200, 307]) {
+    await using directory = await makeTemporaryDirectory();
+    const body = "x".repeat(status === 200 ? 600_000 : 500_000);
+    await using page = await listen((request, response) => {
+      request.resume();
+      request.on("end", () => response.writeHead(status, { location: "/elsewhere" }).end(body));
+    });
+    const servers = Array.from({ length: 50 }, (_, index) => at(`s${index}`, `${page.origin}/s${index}`));
+    const all = lines(await online(directory, { tool_servers: servers }));
+    assert.equal(all[49], "warning server s49: was not asked to the end: all responses together have 16 MiB");
+  }
+});
+
 test("doctor --online says when a certificate ends, and that one has expired", async () => {
   await using directory = await makeTemporaryDirectory();
   const authority = createTestAuthority();

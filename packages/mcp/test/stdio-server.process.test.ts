@@ -166,6 +166,9 @@ test("An id in use is refused across the eras, without that id", async () => {
   pipe.send(callOf(1, "wait", { name: "a" }));
   pipe.send(modernCall(1, "echo"));
   assert.match((await pipe.answerTo(null)).error?.message ?? "", /Request id 1 is already in use/);
+  pipe.send(callOf(1, "echo", { deep: JSON.parse(`${"[".repeat(300)}${"]".repeat(300)}`) }));
+  const nulls = () => pipe.messages.filter(({ id }) => id === null);
+  await waitUntil(() => nulls().length === 2);
   pipe.service.release("a");
   assert.equal(textOf((await pipe.answerTo(1)).result), "released a");
   assert.equal(pipe.messages.filter(({ id }) => id === 1).length, 1);
@@ -181,6 +184,26 @@ test("Modern requests with a wrong version, without capabilities or with an unkn
   assert.equal((await pipe.answerTo("c")).error?.code, -32602);
   pipe.send({ ...modernCall("m", "echo"), method: "ping" });
   assert.equal((await pipe.answerTo("m")).error?.code, -32601);
+});
+
+test("A progress token that would come back as another number is refused", async () => {
+  await using pipe = await openSession("2025-11-25");
+  for (const token of ["9007199254740992", "9007199254740993", "-9007199254740993", "1e400"]) {
+    for (const [id, call] of [
+      [`modern ${token}`, modernCall],
+      [`legacy ${token}`, callOf],
+    ] as const) {
+      const message = call(id, "progress", { steps: 1 }, { progressToken: "TOKEN" });
+      pipe.send(JSON.stringify(message).replace('"TOKEN"', token));
+      const { error } = await pipe.answerTo(id);
+      assert.equal(error?.code, -32602);
+      assert.match(error?.message ?? "", /"progressToken" in "_meta" must be a string, or a number up to 90/);
+    }
+  }
+  assert.ok(pipe.messages.every(({ method }) => method !== "notifications/progress"));
+  pipe.send(modernCall(1, "progress", { steps: 1 }, { progressToken: Number.MAX_SAFE_INTEGER }));
+  await pipe.answerTo(1);
+  assert.equal(pipe.messages.at(-2)?.params?.["progressToken"], Number.MAX_SAFE_INTEGER);
 });
 
 test("Progress and result are in order, and nothing follows the answer to a request", async () => {

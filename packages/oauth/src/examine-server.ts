@@ -150,10 +150,9 @@ function withinBytes(fetch: OAuthFetch, bytes: ExaminationLimits["bytes"]): OAut
   return async (url, options) => {
     if (bytes.left <= 0)
       throw new OAuthError("OAUTH_UNREACHABLE", "The responses of all servers together are too long");
-    const response = await fetch(url, options);
-    const body = await response.arrayBuffer();
-    bytes.left -= body.byteLength;
-    const { status, headers } = response;
-    return new Response(body.byteLength === 0 ? null : body, { status, headers });
+    const onBytes = (count: number) => {
+      bytes.left -= count;
+    };
+    return await fetch(url, { ...options, onBytes });
   };
 }

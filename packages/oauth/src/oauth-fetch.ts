@@ -47,6 +47,8 @@ export type OAuthFetch = (
     readonly signal?: AbortSignal | undefined;
     /** Gets the end of the validity of the certificate of the host, in milliseconds since the epoch. */
     readonly onCertificate?: (endsAt: number) => void;
+    /** Gets the number of bytes of each part of a body that is read, also of redirects and of bodies that are too large. */
+    readonly onBytes?: ((count: number) => void) | undefined;
   },
 ) => Promise<Response>;
 
@@ -54,7 +56,7 @@ export type OAuthFetch = (
 export function createOAuthFetch(network: OAuthNetwork): OAuthFetch {
   const rules = new ConnectionRules(network);
   return async (url, options = {}) => {
-    const { method = "GET", headers, body, signal, onCertificate } = options;
+    const { method = "GET", headers, body, signal, onCertificate, onBytes } = options;
     const given = Object.fromEntries(new Headers(headers).entries());
     const text = body === undefined || body === null ? undefined : String(body);
     let target = parseUrl(url);
@@ -66,6 +68,7 @@ export function createOAuthFetch(network: OAuthNetwork): OAuthFetch {
         body: text,
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
         onCertificate,
+        onBytes,
       });
       const location = response.headers.get("location");
       if (response.status < 300 || response.status >= 400 || response.status === 304) return response;
@@ -168,13 +171,14 @@ interface OAuthRequest {
   readonly body: string | undefined;
   readonly signal: AbortSignal;
   readonly onCertificate: ((endsAt: number) => void) | undefined;
+  readonly onBytes: ((count: number) => void) | undefined;
 }
 
 /** @throws {OAuthError} `OAUTH_ADDRESS_REFUSED`, `OAUTH_UNREACHABLE` */
 async function send(
   url: URL,
   rules: ConnectionRules,
-  { method, headers, body, signal, onCertificate }: OAuthRequest,
+  { method, headers, body, signal, onCertificate, onBytes }: OAuthRequest,
 ): Promise<Response> {
   rules.checkUrl(url);
   signal.throwIfAborted();
@@ -211,7 +215,7 @@ async function send(
     const certificate = isTls ? (response.socket as TLSSocket).getPeerCertificate() : undefined;
     const endsAt = Date.parse(certificate?.valid_to ?? "");
     if (!Number.isNaN(endsAt)) onCertificate?.(endsAt);
-    return await toResponse(url, response);
+    return await toResponse(url, response, onBytes);
   } catch (cause) {
     if (cause instanceof OAuthError) throw cause;
     const isLate = signal.aborted && signal.reason instanceof Error && signal.reason.name === "TimeoutError";
@@ -224,13 +228,18 @@ async function send(
   }
 }
 
-async function toResponse(url: URL, message: IncomingMessage): Promise<Response> {
+async function toResponse(
+  url: URL,
+  message: IncomingMessage,
+  onBytes: OAuthRequest["onBytes"],
+): Promise<Response> {
   const chunks: Buffer[] = [];
   let length = 0;
   const isStream = /^text\/event-stream\b/i.test(message.headers["content-type"] ?? "");
   const stream = isStream ? new FirstEvent() : undefined;
   for await (const chunk of message) {
     length += (chunk as Buffer).length;
+    onBytes?.((chunk as Buffer).length);
     if (length > bodyMaxBytes) {
       message.destroy();
       throw new OAuthError(

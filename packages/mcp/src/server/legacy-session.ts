@@ -11,6 +11,7 @@ import { metaOf, type RpcId } from "../json-rpc.ts";
 import { invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
 import { type InboundRequest, MessageRouter, type SendMessage } from "../message-router.ts";
 import { latestLegacyVersion, legacyVersions, logLevels, passesLogLevel, rpcCodes } from "../protocol.ts";
+import { progressTokenOf } from "./progress-token.ts";
 import type { McpService, ServerSession, ServiceRequest, TraceHeaders, View } from "./service.ts";
 
 /** Options of a `LegacySession`. */
@@ -178,8 +179,8 @@ export class LegacySession implements ServerSession {
       throw invalidRequest(`Cannot answer "${method}" before "initialize"`);
     }
     if (method === "logging/setLevel") return this.#setLogLevel(params);
-    const token = metaOf(params)?.["progressToken"];
-    const wantsProgress = typeof token === "string" || typeof token === "number";
+    const token = progressTokenOf(metaOf(params));
+    const wantsProgress = token !== undefined;
     const { id, signal } = request;
     // After the answer there is no stream for messages of this request.
     let isAnswered = false;

@@ -18,6 +18,7 @@ import {
   rpcCodes,
 } from "../protocol.ts";
 import { capabilityFor } from "./legacy-session.ts";
+import { progressTokenOf } from "./progress-token.ts";
 import type { ListenFilter, McpService, TraceHeaders, View } from "./service.ts";
 
 /** A modern request with the channel for its notifications. */
@@ -128,8 +129,8 @@ function answer(
   const { method, params, identity, view, signal, httpTrace } = request;
   if (method === "server/discover") return Promise.resolve(discover(service, view, identity));
   if (method === listenMethod) return listen(service, request, clientCapabilities);
-  const token = meta["progressToken"];
-  const wantsProgress = typeof token === "string" || typeof token === "number";
+  const token = progressTokenOf(meta);
+  const wantsProgress = token !== undefined;
   const threshold = meta[metaKeys.logLevel] as string | undefined;
   const clientInfo = meta[metaKeys.clientInfo];
   return service.handle({

@@ -180,7 +180,10 @@ export class StdioServer implements AsyncDisposable {
   #refuseLine(reason: string, text: string, id: RpcId | undefined): void {
     this.#options.onUnexpected?.(`${reason}: ${text}`);
     const error = { code: rpcCodes.parseError, message: `Parse error: ${reason}` };
-    this.#writer.write({ jsonrpc: "2.0", id: id ?? null, error });
+    // An id in use belongs to the answer of the earlier request.
+    const isInUse =
+      id !== undefined && (this.#session.router.isAnswering(id) || this.#modern.isAnswering(id));
+    this.#writer.write({ jsonrpc: "2.0", id: isInUse ? null : (id ?? null), error });
   }
 
   /** Answers the requests of a client that closed its end, and ends after the last byte is written. */
