@@ -13,7 +13,7 @@ import { leftOut, sampled, syncGolden } from "@toolcrib/testing";
 import { type Produced, runExamples, runRepaired } from "./run-example.ts";
 
 /** One example in this many runs in `npm test`. */
-const step = 8;
+const step = 24;
 const isUpdate = process.env["TOOLCRIB_UPDATE_GOLDEN"] === "1";
 
 /** Programs in lines of examples that not every machine has. */
