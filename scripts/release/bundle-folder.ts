@@ -46,7 +46,10 @@ export interface FolderBundle {
   /** Whether it starts gateways, which need the modules of threads and processes. */
   readonly startsGateways: boolean;
   readonly folder: string;
-  /** Whether the modules of the command find its launcher, version and catalog where its sources are. @default false */
+  /**
+   * Whether the modules of the command find its launcher, version and catalog where its sources are, and processes of
+   * composites start from their sources, which sandboxes show. @default false
+   */
   readonly keepsPlaces?: boolean;
 }
 
@@ -87,7 +90,7 @@ export async function bundleFolder(bundle: FolderBundle): Promise<BundledModules
         },
       },
       ownRequires(undici),
-      ...(bundle.keepsPlaces === true ? [keptPlaces(join(root, "packages/cli/src", sep))] : []),
+      ...(bundle.keepsPlaces === true ? [keptPlaces(placesKept.map((path) => join(root, path)))] : []),
       places,
       plainCharacters,
     ],
@@ -163,12 +166,15 @@ function ownRequires(undici: Set<string>): Plugin {
   };
 }
 
-/** Replaces what a module below a folder reads of its own place by the place of its source. */
-function keptPlaces(folder: string): Plugin {
+/** Folders and modules whose places are kept. */
+const placesKept = ["packages/cli/src/", "packages/metatool/src/run/isolated/isolated-child.ts"];
+
+/** Replaces what modules, or modules below folders, read of their own places by the places of their sources. */
+function keptPlaces(starts: readonly string[]): Plugin {
   return {
     name: "kept places",
     transform: (code, path) =>
-      path.startsWith(folder) && code.includes("import.meta.")
+      starts.some((start) => path.startsWith(start)) && code.includes("import.meta.")
         ? code
             .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(path).href))
             .replaceAll("import.meta.dirname", JSON.stringify(dirname(path)))
