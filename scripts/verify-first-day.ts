@@ -30,6 +30,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { clientFiles, serverIds, writeNewcomer } from "./first-day-clients.ts";
+import { check, counts, end } from "./verify-cases.ts";
 
 interface Command {
   readonly line: string;
@@ -67,7 +68,6 @@ const limits = { commandMs: 120_000, coldMs: 900_000, warmMs: 60_000 } as const;
 /** Commands besides approvals, which are decisions. */
 const commandsMaxCount = 5;
 const env = newcomerEnvironment();
-const counts = { passed: 0, failed: 0 };
 const children: ChildProcess[] = [];
 
 try {
@@ -341,25 +341,6 @@ function serve(): { readonly child: ChildProcess; readonly output: () => string 
     });
   }
   return { child, output: () => output };
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, "exit");
-  child.kill("SIGTERM");
-  await ended;
-}
-
-/** Runs a case, and prints how it ended. */
-async function check(title: string, work: () => void | Promise<void>): Promise<void> {
-  try {
-    await work();
-    counts.passed += 1;
-    console.log(`ok ${title}`);
-  } catch (error) {
-    counts.failed += 1;
-    console.log(`FAILED ${title}\n${error instanceof Error ? error.message : String(error)}`);
-  }
 }
 
 function seconds(ms: number | undefined): string {

@@ -29,6 +29,7 @@ import { type ScriptedModel, startScriptedModel } from "./real-clients/scripted-
 import { runSupergateway } from "./real-clients/supergateway.ts";
 import { publishedPackages } from "./release/published-packages.ts";
 import { writePackage } from "./release/write-package.ts";
+import { check, counts, end } from "./verify-cases.ts";
 
 const root = join(import.meta.dirname, "..");
 const packages = join(import.meta.dirname, "real-clients");
@@ -76,8 +77,6 @@ interface Place {
   readonly model: ScriptedModel;
   readonly closedPort: number;
 }
-
-const counts = { passed: 0, failed: 0 };
 
 /** Clients to try; all where none is named. */
 const chosen = process.argv.slice(2).filter((word) => !word.startsWith("--"));
@@ -446,24 +445,5 @@ async function startGateway(place: Place) {
       };
     }
     await delay(500);
-  }
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, "exit");
-  child.kill("SIGTERM");
-  await ended;
-}
-
-/** Runs a case, and prints how it ended. */
-async function check(title: string, work: () => void | Promise<void>): Promise<void> {
-  try {
-    await work();
-    counts.passed += 1;
-    console.log(`ok ${title}`);
-  } catch (error) {
-    counts.failed += 1;
-    console.log(`FAILED ${title}\n${error instanceof Error ? error.message : String(error)}`);
   }
 }

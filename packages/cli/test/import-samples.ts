@@ -1,6 +1,7 @@
 /**
  * Configurations of the clients, written for this test: each has the form that a page of the documentation, or a file of
- * the sources of its client, describes (as of November 2026), and what such files have in practice. Secrets are made up.
+ * the sources of its client, describes (as of November 2026), and what such files have in practice. Secrets are made up. It is
+ * one piece because it is a table.
  */
 
 /** A file of a client. */

@@ -25,7 +25,7 @@ export const explanations: Explanations = {
       "A package could not be fetched: no network, a wrong name or version, a registry that answers with an error, or a host that fetches may not reach.",
     did: "A server names a package that its registry does not have.",
     prints:
-      '"mcp-notes" could not be fetched: the registry has no such package (404 for https://registry.npmjs.org/mcp-notes)\ncheck its name, the connection, and the registry in ~/.npmrc; a package that was fetched once starts without the network',
+      '"mcp-notes" could not be fetched: the registry has no such package (404 for https://registry.example.com/mcp-notes)\ncheck its name, the connection, and the registry in ~/.npmrc; a package that was fetched once starts without the network',
     unrun: "moment",
     tested: "packages/runners/test/look-up.process.test.ts",
     fix: "Check name and version, and the connection. For a registry of your own, set it in ~/.npmrc, UV_DEFAULT_INDEX or GOPROXY, and add its hosts to sandbox.registry_hosts.",
