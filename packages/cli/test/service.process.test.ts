@@ -174,7 +174,7 @@ ${userManager} --user --log-target=null & manager=$!
 trap 'kill $manager; wait $manager || true' EXIT
 for _ in 1 2 3 4 5 6 7 8 9 10; do systemctl --user is-system-running >/dev/null 2>&1 && break; sleep 0.5; done
 ${toolcrib} service install >&2
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do ${toolcrib} service status >/dev/null 2>&1 && ${toolcrib} status >/dev/null 2>&1 && break; sleep 0.5; done
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do ${toolcrib} status 2>/dev/null | grep -q '^s *ready ' && break; sleep 0.5; done
 ${toolcrib} service status
 ${toolcrib} status
 ${toolcrib} call s__echo '{"text":"from the service"}'
