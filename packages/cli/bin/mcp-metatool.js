@@ -2,5 +2,7 @@
 // `mcp-metatool`: the command `metatool` under the name that MCP clients start.
 // Plain JavaScript that any Node can parse, like `toolcrib.js`.
 
+"use strict";
+
 process.argv.splice(2, 0, "metatool");
-await import("./toolcrib.js");
+require("./toolcrib.js");

@@ -3,4 +3,6 @@
 // use, so that `registryctl lint-toolspecs DIR` works.
 // Plain JavaScript that any Node can parse, like `toolcrib.js`.
 
-await import("./toolcrib.js");
+"use strict";
+
+require("./toolcrib.js");

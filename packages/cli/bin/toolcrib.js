@@ -5,17 +5,32 @@
 // Plain JavaScript that any Node can parse, so that an old Node gets a clear
 // message instead of a syntax error. Keep the number in sync with
 // src/node-version.ts; a test compares them.
+// A CommonJS module (package.json of this folder): Node loads it with a fraction
+// of the code that it needs for an ES module, so that what it sets is set early.
 
-import { spawn } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+"use strict";
+
+// A gateway runs its start once, and can then wait for hours: it needs V8's
+// optimizing compilers, 9 MB of the program of Node, only for its calls
+// (src/serve/optimizing.ts). Before anything else, because V8 optimizes what Node does
+// with the paths of modules, too.
+if (process.argv.includes("serve")) {
+  const { setFlagsFromString } = require("node:v8");
+  setFlagsFromString("--no-opt");
+  setFlagsFromString("--no-maglev");
+}
+
+const { spawn } = require("node:child_process");
+const { existsSync, readFileSync, statSync } = require("node:fs");
+const { join } = require("node:path");
+const { pathToFileURL } = require("node:url");
 
 const oldestNode = 24;
 const sourceCondition = "toolcrib-source";
-const build = new URL("../dist/bin.js", import.meta.url);
-const source = fileURLToPath(new URL("../src/bin.ts", import.meta.url));
-const root = new URL("../../../", import.meta.url);
-const bundled = new URL("node_modules/.cache/toolcrib-command/current.json", root);
+const build = join(__dirname, "../dist/bin.js");
+const source = join(__dirname, "../src/bin.ts");
+const root = join(__dirname, "../../..");
+const bundled = join(root, "node_modules/.cache/toolcrib-command/current.json");
 
 if (Number(process.versions.node.split(".")[0]) < oldestNode) {
   process.stderr.write(
@@ -28,22 +43,30 @@ if (Number(process.versions.node.split(".")[0]) < oldestNode) {
 } else if (existsSync(source)) {
   const bundle = currentBundle();
   if (bundle === undefined) start([`--conditions=${sourceCondition}`, source, ...process.argv.slice(2)]);
-  else await import(bundle.href);
+  else load(bundle);
 } else {
-  await import(build.href);
+  load(build);
+}
+
+function load(path) {
+  import(pathToFileURL(path).href).catch((error) => {
+    // As for an error that nothing catches.
+    process.nextTick(() => {
+      throw error;
+    });
+  });
 }
 
 // The entry of the bundle; undefined if there is none, or a source is not as it was.
 function currentBundle() {
   try {
     const { entry, sources } = JSON.parse(readFileSync(bundled, "utf8"));
-    const folder = fileURLToPath(root);
     for (const [path, mtimeMs, size] of sources) {
-      const stats = statSync(folder + path);
+      const stats = statSync(`${root}/${path}`);
       if (stats.mtimeMs !== mtimeMs || stats.size !== size) return undefined;
     }
-    const url = new URL(entry, root);
-    return existsSync(url) ? url : undefined;
+    const path = join(root, entry);
+    return existsSync(path) ? path : undefined;
   } catch {
     return undefined;
   }

@@ -8,6 +8,7 @@ import { CliError } from "./cli-error.ts";
 import { type ExitCode, exitCodeOfError, exitCodes } from "./exit-codes.ts";
 import type { ProcessContext } from "./process-context.ts";
 import { createProgram } from "./program.ts";
+import { optimize } from "./serve/optimizing.ts";
 
 /**
  * Runs the command that `process.args` name, one of `commands`. Rejects only if the code that reports errors cannot
@@ -21,6 +22,8 @@ export async function runCommandLine(process: ProcessContext, commands: CommandL
       process,
       await commands.loadCommandOf(process.args),
       async (invocation) => {
+        // Any word of a command line can be "serve", for which the launcher turns it off.
+        if (invocation.command.name !== "serve") optimize();
         exitCode = await runCommand(process, commands.loadCommands, invocation);
       },
       await commands.loadDefault?.(process.args),

@@ -142,6 +142,8 @@ export interface Gateway extends AsyncDisposable {
   ready(): Promise<void>;
   /** Resolves when, after that, all tools are indexed for search: the start is complete. Never rejects. */
   prepared(): Promise<void>;
+  /** Resolves when the next call of a tool begins. */
+  nextCall(): Promise<void>;
   status(): GatewayStatus;
   /** Tools that `identity` may use, in list order. */
   listTools(identity: Identity): readonly ToolSummary[];

@@ -348,6 +348,10 @@ class RunningGateway implements Gateway {
     await this.#ready;
   }
 
+  nextCall(): Promise<void> {
+    return this.#core.inFlight.next();
+  }
+
   prepared(): Promise<void> {
     return this.#prepared;
   }

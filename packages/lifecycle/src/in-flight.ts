@@ -4,6 +4,7 @@
 export class InFlight {
   #count = 0;
   #idle: PromiseWithResolvers<void> | undefined;
+  #next: PromiseWithResolvers<void> | undefined;
 
   /** Operations that have started and not ended. */
   get count(): number {
@@ -13,6 +14,14 @@ export class InFlight {
   /** Counts `operations` more. Each is followed by one `leave`. @param operations @default 1 */
   enter(operations = 1): void {
     this.#count += operations;
+    this.#next?.resolve();
+    this.#next = undefined;
+  }
+
+  /** Resolves when the next operation starts. */
+  next(): Promise<void> {
+    this.#next ??= Promise.withResolvers();
+    return this.#next.promise;
   }
 
   /** Counts `operations` less. @param operations @default 1 */

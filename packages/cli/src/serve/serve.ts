@@ -22,6 +22,7 @@ import { version } from "../version.ts";
 import { announce, announceLate, announceServers } from "./announce.ts";
 import { LiveReload } from "./live-reload.ts";
 import { ReadFiles } from "./look-at-files.ts";
+import { optimizeWhenBusy } from "./optimizing.ts";
 import { ownCommand } from "./own-command.ts";
 import { probeAddress } from "./probe-address.ts";
 import { openProgramLog, type ProgramLog } from "./program-log.ts";
@@ -91,6 +92,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   programLog.logger.info({ version, configFiles: loaded.files }, "gateway.started");
   await reloads.start(gateway, read.look);
   void releaseMemory(gateway);
+  void optimizeWhenBusy(gateway);
   collectYoungObjectsAlone();
   try {
     const { profile } = flags;
