@@ -64,7 +64,7 @@ test("the commands of the page run the gateway as a service of a server", { skip
   await run(daemonReload);
   await run(enable);
   const isReady = (id: string) => async () => {
-    const { code, stdout, stderr } = await machine.run(status);
+    const { code, stdout } = await machine.run(status);
     return code === 0 && new RegExp(`^${id} +ready +stdio .*`, "m").exec(stdout)?.[0];
   };
   const row = await until(machine, isReady("github"), "the server is ready");
