@@ -53,6 +53,7 @@ const furtherSteps: readonly Step[] = [
   { name: "adopted-servers", command: script("scripts/verify-adopted-servers.ts") },
   { name: "first-day", command: script("scripts/verify-first-day.ts") },
   { name: "real-clients", command: script("scripts/verify-real-clients.ts") },
+  { name: "cluster", command: script("scripts/verify-cluster.ts") },
   { name: "policy-mutations", command: script("scripts/verify-mutations.ts") },
 ];
 

@@ -10,12 +10,15 @@ import {
   freePort,
   isProcessAlive,
   makeTemporaryDirectory,
+  runProcess,
   startEchoHttpServer,
   startServerProcess,
   waitUntil,
 } from "@toolcrib/testing";
 import { startLoopbackServer } from "./loopback-server.ts";
 import {
+  cleanEnvironment,
+  commandLine,
   echoServer,
   golden,
   normalize,
@@ -281,6 +284,29 @@ test("a stale run file, or one that other users can write, is ignored", async ()
   // Process 1 belongs to another user; nothing listens for the second file; other users can write to the last one.
   await check(JSON.stringify({ ...gateway, pid: 1 }), 0o600, 1);
   await check(JSON.stringify({ ...gateway, pid: process.pid }), 0o600, process.pid);
+});
+
+test("status finds a gateway that is process 1, as in a container", {
+  skip: existsSync("/usr/bin/bwrap") ? false : "bubblewrap is not installed",
+}, async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ serve: { listen: "127.0.0.1:0" } }));
+  const beside = `(
+    until [ -e .toolcrib/run/gateway-1.json ]; do sleep 0.1; done
+    "$0" "$@" status > status.txt
+    echo $? > code.txt
+    kill -TERM 1
+  ) &
+  exec "$0" "$@" serve --quiet`;
+  const words = ["sh", "-c", beside, process.execPath, ...commandLine];
+  const { code, stderr } = await runProcess(
+    "/usr/bin/bwrap",
+    ["--die-with-parent", "--unshare-pid", "--as-pid-1", "--dev-bind", "/", "/", "--proc", "/proc", ...words],
+    { cwd: directory.path, env: cleanEnvironment(directory.path) },
+  );
+  assert.equal(code, 0, stderr);
+  assert.match(readFileSync(directory.join("status.txt"), "utf8"), /^Toolcrib \S+ serves .*\nprocess 1,/);
+  assert.equal(readFileSync(directory.join("code.txt"), "utf8"), "0\n");
 });
 
 test("gateways of one home have a run file each, and status shows both", async () => {

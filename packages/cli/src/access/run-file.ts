@@ -104,7 +104,7 @@ function readRunFile(path: string): RunningGateway | undefined {
     const isValid =
       typeof pid === "number" &&
       Number.isSafeInteger(pid) &&
-      pid > 1 &&
+      pid > 0 &&
       typeof url === "string" &&
       URL.canParse(url);
     if (!isValid) return undefined;

@@ -5,8 +5,6 @@
  */
 
 const daemon = "needs the daemon of a container runtime";
-const cluster = "needs a cluster";
-const service = "needs a systemd that runs as root, and would change the services of the machine";
 const adopted =
   "downloads from a public registry; npm run verify -- adopted-servers adds servers of each registry";
 
@@ -39,24 +37,13 @@ export const notRun: { readonly [page: string]: { readonly [command: string]: st
       daemon,
     "docker cp gateway:/data/tokens/desk desk.token": daemon,
   },
-  "operations/kubernetes.md": {
-    "kubectl exec toolcrib-0 -- cat /data/tokens/desk": cluster,
-    "kubectl apply --dry-run=server --filename gateway.k8s.yaml": cluster,
-    "kubectl apply --filename gateway.k8s.yaml": cluster,
-  },
-  "operations/systemd.md": {
-    "useradd --system --home-dir /var/lib/toolcrib --shell /usr/sbin/nologin toolcrib":
-      "would add a user to the machine",
-    "systemctl daemon-reload": service,
-    "systemctl enable --now toolcrib": service,
-    "systemctl reload toolcrib": service,
-    "journalctl --unit toolcrib --follow": service,
-  },
 };
 
 const inImage = "packages/cli/test/e2e/gateway-image.process.test.ts";
 const installed = "scripts/verify-release.ts";
 const firstDay = "scripts/verify-first-day.ts";
+const onMachine = "packages/cli/test/pages/systemd.process.test.ts";
+const cluster = "scripts/verify-cluster.ts";
 const realClients = "scripts/verify-real-clients.ts";
 
 /** Commands that the named file takes from their page and runs. */
@@ -87,8 +74,19 @@ export const ranElsewhere: { readonly [page: string]: { readonly [command: strin
     "docker exec gateway toolcrib sandbox check": inImage,
   },
   "operations/kubernetes.md": {
+    "kubectl apply --dry-run=server --filename gateway.k8s.yaml": cluster,
+    "kubectl apply --filename gateway.k8s.yaml": cluster,
     "kubectl exec toolcrib-0 -- toolcrib status": inImage,
     "kubectl exec toolcrib-0 -- toolcrib token create desk": inImage,
+    "kubectl exec toolcrib-0 -- cat /data/tokens/desk": cluster,
+  },
+  "operations/systemd.md": {
+    "useradd --system --home-dir /var/lib/toolcrib --shell /usr/sbin/nologin toolcrib": onMachine,
+    "systemctl daemon-reload": onMachine,
+    "systemctl enable --now toolcrib": onMachine,
+    "systemctl reload toolcrib": onMachine,
+    "journalctl --unit toolcrib --follow": onMachine,
+    "sudo -u toolcrib TOOLCRIB_HOME=/var/lib/toolcrib toolcrib status": onMachine,
   },
 };
 

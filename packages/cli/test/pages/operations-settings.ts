@@ -110,9 +110,6 @@ export const operationsSettings: { readonly [page: string]: PageSetting } = {
       writeEchoes(place, ["github"]);
       writeSystemd(place);
     },
-    values: ({ directory }) => ({ "sudo -u toolcrib ": "", "/var/lib/toolcrib": directory.join("server") }),
-    // No gateway serves.
-    codes: { "sudo -u toolcrib TOOLCRIB_HOME=/var/lib/toolcrib toolcrib status": 5 },
   },
   "operations/upgrade.md": { isEmpty: true, prepare: (place) => writeEchoes(place, ["github"]) },
   "operations/sizing.md": {
