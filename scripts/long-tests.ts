@@ -24,4 +24,5 @@ export const longTests: readonly string[] = [
   "packages/metatool/test/saved/saved-kill.process.test.ts",
   "packages/starlark/test/long-work.security.test.ts",
   "packages/starlark/test/limits.security.process.test.ts",
+  "scripts/test/containers.process.test.ts",
 ];

@@ -35,15 +35,17 @@ export class NpmRegistry implements AsyncDisposable {
     response.end(JSON.stringify(versions.length === 0 ? { error: "not found" } : this.#packument(versions)));
   });
 
-  async listen(): Promise<this> {
+  /** Listens. @param port a free one by default. @param address another one only within a network of a test */
+  async listen(port = 0, address = "127.0.0.1"): Promise<this> {
     await new Promise<void>((resolve) => {
-      this.#server.listen(0, "127.0.0.1", resolve);
+      this.#server.listen(port, address, resolve);
     });
     return this;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
+    const { address, port } = this.#server.address() as AddressInfo;
+    return `http://${address}:${port}/`;
   }
 
   /** Publishes a package. @param files contents by path. @param wrong integrity of another tarball, or another place */
@@ -63,6 +65,15 @@ export class NpmRegistry implements AsyncDisposable {
     execFileSync("tar", ["-czf", "package.tgz", "package"], { cwd: folder });
     const tarball = readFileSync(join(folder, "package.tgz"));
     rmSync(folder, { recursive: true });
+    this.publishArchive(manifest, tarball, wrong);
+  }
+
+  /** Publishes an archive that npm packed. @param manifest its package.json. @param wrong as for `publish` */
+  publishArchive(
+    manifest: Published["manifest"],
+    tarball: Buffer,
+    wrong: { readonly integrity?: string; readonly elsewhere?: string } = {},
+  ): void {
     const own = `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
     const { integrity = own, elsewhere } = wrong;
     this.#packages.push({ manifest, tarball, integrity, elsewhere });

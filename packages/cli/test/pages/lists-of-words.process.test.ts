@@ -120,7 +120,7 @@ test("the pod starts a gateway with its configuration, which its probes find", a
 });
 
 test("the command of the image starts a gateway, and its check of health sees it come and go", async () => {
-  const text = blockOf("operations/container.md", "dockerfile");
+  const text = blockOf("operations/container.md", "dockerfile Dockerfile");
   const list = (pattern: RegExp) => JSON.parse(pattern.exec(text)?.[1] ?? "[]") as readonly string[];
   const [program, ...words] = list(/^CMD (\[.*\])$/m);
   const [interpreter, ...check] = list(/^HEALTHCHECK CMD (\[.*\])$/m);
