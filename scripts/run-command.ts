@@ -11,16 +11,26 @@ export interface CommandOutcome {
   readonly output: string;
 }
 
+/** How a command runs. */
+interface CommandSetting {
+  readonly directory: string;
+  readonly timeoutMs: number;
+  /** The standard input. @default none */
+  readonly input?: string | undefined;
+}
+
 /** Runs Node with `words`, and ends it after `timeoutMs`. */
 export async function runCommand(
   words: readonly string[],
-  { directory, timeoutMs }: { readonly directory: string; readonly timeoutMs: number },
+  { directory, timeoutMs, input }: CommandSetting,
 ): Promise<CommandOutcome> {
   const child = spawn(process.execPath, words, {
     cwd: directory,
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"],
     timeout: timeoutMs,
   });
+  // A command can end without reading it.
+  child.stdin.on("error", () => {}).end(input ?? "");
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {

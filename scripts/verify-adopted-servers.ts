@@ -1,10 +1,14 @@
 /**
- * Adds servers that the catalog adopts as a user does, as a step of `npm run verify` that runs where it is named: one
- * of Go, one of npm and one of PyPI, by `toolcrib add`. Each is fetched or built as its manifest records it, runs
+ * Adds servers that the catalog adopts as a user does, as a step of `npm run verify` that runs where it is named: those
+ * of the pages, with their commands, and a small one of Go. Each is fetched or built as its manifest records it, runs
  * contained, and has to complete calls of an official SDK client through the gateway, after its tools were approved.
  *
+ * The commands are those of the pages but for three things: folders below /srv are folders of this run, `--yes` answers
+ * the questions, and a secret that a command asks for comes from its standard input.
+ *
  * All other adopted servers of the catalog are then compared with their manifests by `toolcrib lint-manifests --live`
- * where `--all` is given: the recorded lock or checksum of each is fetched or built, so that it is checked, too. A server whose runner is missing here is skipped with the reason.
+ * where `--all` is given: the recorded lock or checksum of each is fetched or built, so that it is checked, too.
+ * A server whose runner is missing here is skipped with the reason.
  */
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
@@ -15,6 +19,7 @@ import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { ranElsewhere } from "../packages/cli/test/pages/not-run.ts";
 import { type CommandOutcome, runCommand } from "./run-command.ts";
 
 interface Call {
@@ -27,8 +32,12 @@ interface Call {
 interface Server {
   readonly name: string;
   readonly runner: string;
-  /** Further words of `toolcrib add`. */
-  readonly flags?: readonly string[];
+  /** The command of a page that adds it. @default toolcrib add NAME */
+  readonly command?: string;
+  /** What the command asks for. */
+  readonly secret?: string;
+  /** Egress that its manifest gives it. @default "deny" */
+  readonly networkEgress?: string;
   readonly calls: readonly Call[];
 }
 
@@ -39,10 +48,16 @@ const base = mkdtempSync("/var/tmp/toolcrib-adopted-servers-");
 const work = join(base, "work");
 const home = join(base, "home");
 const configFile = join(work, "toolcrib.yaml");
+/** The folders of the pages, and those of this run. */
+const folders: readonly (readonly [ofPage: string, ofRun: string])[] = [
+  ["/srv/docs", join(base, "srv/docs")],
+  ["/srv/memory", join(base, "srv/memory")],
+];
 /** Milliseconds for one command, which can compile a server, and for the gateway to be ready. */
 const limits = { commandMs: 2_400_000, readyMs: 300_000 } as const;
 
-const servers: readonly Server[] = [
+/** What the servers have to do. */
+const known: readonly Server[] = [
   {
     name: "memory-go",
     runner: "go",
@@ -58,10 +73,21 @@ const servers: readonly Server[] = [
   {
     name: "filesystem",
     runner: "npx",
-    flags: ["--server-arg", work, "--read", work],
     calls: [
-      { tool: "list_directory", arguments: { path: work }, expected: /notes\.txt/ },
-      { tool: "read_text_file", arguments: { path: join(work, "notes.txt") }, expected: /a line/ },
+      { tool: "list_directory", arguments: { path: placed("/srv/docs") }, expected: /notes\.txt/ },
+      { tool: "read_text_file", arguments: { path: placed("/srv/docs/notes.txt") }, expected: /a line/ },
+    ],
+  },
+  {
+    name: "memory",
+    runner: "npx",
+    calls: [
+      {
+        tool: "create_entities",
+        arguments: { entities: [{ name: "shelf", entityType: "place", observations: ["holds drills"] }] },
+        expected: /shelf/,
+      },
+      { tool: "search_nodes", arguments: { query: "drills" }, expected: /shelf/ },
     ],
   },
   {
@@ -76,7 +102,22 @@ const servers: readonly Server[] = [
       { tool: "get_current_time", arguments: { timezone: "UTC" }, expected: /datetime/ },
     ],
   },
+  {
+    name: "grafana",
+    runner: "go",
+    secret: "token-of-ada",
+    networkEgress: "scoped",
+    calls: [
+      {
+        tool: "generate_deeplink",
+        arguments: { resourceType: "dashboard", dashboardUid: "drills" },
+        expected: /https:\/\/acme\.grafana\.net\/d\/drills/,
+      },
+    ],
+  },
 ];
+/** A small server of Go, and those of the pages. */
+const servers: readonly Server[] = ["toolcrib add memory-go", ...commandsOfPages()].map(toServer);
 
 // Where scripts/runners/install.sh has put uv; the user's own comes first.
 process.env["PATH"] = [process.env["PATH"], join(root, "node_modules/.cache/toolcrib-uv/bin")].join(
@@ -90,8 +131,9 @@ async function verifyServers(): Promise<number> {
     console.log("skipped: no sandbox works here (toolcrib sandbox check)\n0 passed, 0 failed, 1 skipped");
     return 0;
   }
-  for (const folder of [work, home]) mkdirSync(folder, { recursive: true });
-  writeFileSync(join(work, "notes.txt"), "a line\n");
+  for (const folder of [work, home, ...folders.map(([, ofRun]) => ofRun)])
+    mkdirSync(folder, { recursive: true });
+  writeFileSync(placed("/srv/docs/notes.txt"), "a line\n");
   writeFileSync(configFile, await firstConfig());
   const problems: string[] = [];
   const skipped = servers.filter(({ name, runner }) => {
@@ -101,9 +143,10 @@ async function verifyServers(): Promise<number> {
   });
   const added: Server[] = [];
   for (const server of servers.filter((one) => !skipped.includes(one))) {
-    const { code, output } = await toolcrib("add", server.name, "--yes", ...(server.flags ?? []));
+    const [, ...words] = placed(server.command ?? "").split(" ");
+    const { code, output } = await toolcrib([...words, "--yes"], server.secret);
     if (code === 0) added.push(server);
-    else problems.push(`${server.name} was not added: ${output.trim().slice(0, 1_500)}`);
+    else problems.push(`${server.command}: ${output.trim().slice(0, 1_500)}`);
   }
   // The calls of a client, which no operator approves one by one.
   writeFileSync(
@@ -131,16 +174,16 @@ async function callAll(added: readonly Server[], tier: string): Promise<string[]
     }),
   );
   const problems: string[] = [];
-  for (const { name, calls } of added) {
+  for (const { name, command, calls, networkEgress = "deny" } of added) {
     const server = status.servers.find(({ id }) => id === name);
     const { containment, manifest, health } = server ?? {};
     const differences = [...(manifest?.missingTools ?? []), ...(manifest?.undeclaredTools ?? [])];
-    const contained = containment?.tier === tier && containment.networkEgress === "deny";
+    const contained = containment?.tier === tier && containment.networkEgress === networkEgress;
     let problem =
       health?.state !== "ready"
         ? `it is ${health?.state}: ${health?.reason}`
         : !contained
-          ? `it is not contained by ${tier} without a network: ${JSON.stringify(containment)}`
+          ? `it is not contained by ${tier} with network_egress ${networkEgress}: ${JSON.stringify(containment)}`
           : differences.length > 0
             ? `its manifest differs in ${differences.join(", ")}`
             : undefined;
@@ -153,7 +196,7 @@ async function callAll(added: readonly Server[], tier: string): Promise<string[]
       if (!call.expected.test(result)) problem ??= `${call.tool}: ${result.slice(0, 500)}`;
     }
     if (problem === undefined)
-      console.log(`${name}: ${manifest?.package}, ${calls.length} calls contained by ${tier}`);
+      console.log(`${command}: ${manifest?.package}, ${calls.length} calls contained by ${tier}`);
     else problems.push(`${name}: ${problem}`);
   }
   await client.close();
@@ -170,7 +213,7 @@ async function compareAll(problems: string[]): Promise<number> {
   });
   for (const name of adopted) {
     const args = name === "filesystem" ? ["--server-arg", "/tmp"] : [];
-    const { code, output } = await toolcrib("lint-manifests", "--live", name, ...args);
+    const { code, output } = await toolcrib(["lint-manifests", "--live", name, ...args]);
     if (code === 0) console.log(`${name}: ${output.trim().split("\n").at(-1)}`);
     else problems.push(`${name}: ${output.trim().slice(0, 1_500)}`);
   }
@@ -207,7 +250,7 @@ async function startGateway() {
       const until = Date.now() + limits.readyMs;
       for (;;) {
         if (child.exitCode !== null) throw new Error(`the gateway ended with ${child.exitCode}`);
-        const { code, output } = await toolcrib("status", "--json");
+        const { code, output } = await toolcrib(["status", "--json"]);
         const status = code === 0 ? (JSON.parse(output) as Status) : undefined;
         const isReady = wanted.every(({ name }) =>
           status?.servers.some(({ id, health }) => id === name && health.state === "ready"),
@@ -232,9 +275,30 @@ async function end(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** Runs a command of Toolcrib. */
-function toolcrib(...args: readonly string[]): Promise<CommandOutcome> {
-  return runCommand(commandWords(...args), { directory: work, timeoutMs: limits.commandMs });
+/** The commands that the pages add servers with, each once. */
+function commandsOfPages(): readonly string[] {
+  const lines = Object.entries(ranElsewhere).flatMap(([, commands]) =>
+    Object.entries(commands).filter(([, file]) => file === "scripts/verify-adopted-servers.ts"),
+  );
+  return [...new Set(lines.map(([line]) => line))];
+}
+
+/** Finds what the server of a command has to do. @throws where a page adds a server that has no row in `known` */
+function toServer(command: string): Server {
+  const [, name = ""] = /^toolcrib add (\S+)/.exec(command) ?? [];
+  const server = known.find((one) => one.name === name);
+  if (server === undefined) throw new Error(`"${command}": say in "known" which calls this server completes`);
+  return { ...server, command };
+}
+
+/** Puts the folders of this run in the place of those of the pages. */
+function placed(text: string): string {
+  return folders.reduce((now, [ofPage, ofRun]) => now.replaceAll(ofPage, ofRun), text);
+}
+
+/** Runs a command of Toolcrib. @param input its standard input @default none */
+function toolcrib(args: readonly string[], input?: string): Promise<CommandOutcome> {
+  return runCommand(commandWords(...args), { directory: work, timeoutMs: limits.commandMs, input });
 }
 
 function commandWords(...args: readonly string[]): string[] {

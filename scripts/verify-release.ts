@@ -156,15 +156,15 @@ async function check<Result>(
   }
 }
 
-/** Runs a command of a page that installs a package, with its archive in place of the registry, and starts the command. */
+/** Runs a command of a page that installs an archive, with that of this version, and starts the command. */
 function installAsPage(line: string): void {
   const archives = readdirSync(join(root, "release")).filter((name) => name.endsWith(".tgz"));
-  const [, name = ""] = / (?:\.\/)?(@?[\w/]+)[^ ]*$/.exec(line) ?? [];
-  const prefix = name.replace("@", "").replace("/", "-");
-  const archive = archives.find(
-    (one) => one.startsWith(`${prefix}-`) && /-\d/.test(one.slice(prefix.length)),
-  );
-  assert.ok(archive !== undefined, `release/ has no archive of ${name}`);
+  // The page can name a later version.
+  const nameOf = (file: string) => file.replace(/-\d[\w.-]*\.tgz$/, "");
+  const named = line.slice(line.lastIndexOf(" ") + 1).replace(/^\.\//, "");
+  assert.match(named, /\.tgz$/, `${line}: no version is on npm`);
+  const archive = archives.find((one) => nameOf(one) === nameOf(named));
+  assert.ok(archive !== undefined, `release/ has no archive ${named}`);
   const folder = mkdtempSync(join(work, "page-"));
   const command = `${line.slice(0, line.lastIndexOf(" "))} '${join(root, "release", archive)}'`;
   const env = { ...process.env, npm_config_prefix: folder, npm_config_offline: "true" };

@@ -39,6 +39,7 @@ const steps: readonly Step[] = [
   { name: "features", command: script("scripts/features.ts") },
   { name: "starlark-go", command: script("scripts/verify-starlark.ts") },
   { name: "release", command: script("scripts/verify-release.ts") },
+  { name: "checkout", command: script("scripts/verify-checkout.ts") },
   { name: "site", command: script("scripts/verify-site.ts") },
 ];
 

@@ -76,6 +76,17 @@ const sampling = {
   maxTokens: 100,
 };
 
+/** The error of a server that asks a person to visit a page. */
+const visit = {
+  code: -32042,
+  message: "Visit a page first",
+  data: {
+    elicitations: [
+      { mode: "url", elicitationId: "1", url: "https://crm.example/login", message: "Log in to the CRM" },
+    ],
+  },
+};
+
 /** The results of calls, by tool; every other one finds milk. */
 const resultOf: { readonly [tool: string]: () => object } = {
   search: () => text("milk"),
@@ -135,6 +146,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, state:
   const status = /^status-(\d{3})$/.exec(name)?.[1];
   if (status !== undefined) return send(response, Number(status), "text/plain", "no");
   if (name === "json") return send(response, 200, "application/json", '{"answer": "milk"}');
+  if (name === "vectors") return send(response, 200, "application/json", vectorsFor(body));
   if (name === "page") return send(response, 200, "text/html", "<h1>Notes</h1>");
   const refusal = isAuthorized(name, request);
   if (refusal !== undefined) {
@@ -202,6 +214,7 @@ function resultFor(server: string, { method, params = {} }: Message, state: Stat
         },
       };
     case "tools/call": {
+      if (server === "visit") return { error: visit };
       const answered = state.answers.get(server);
       if (answered !== undefined) return { result: text(JSON.stringify(answered.error ?? answered.result)) };
       return {
@@ -240,6 +253,12 @@ function initialized(server: string, asked: string | undefined): object {
     },
     serverInfo: { name: server, version: "1.0.0" },
   };
+}
+
+/** Answers a request for embeddings: one vector for each text. */
+function vectorsFor(body: string): string {
+  const { input } = JSON.parse(body) as { readonly input: readonly string[] };
+  return JSON.stringify({ data: input.map((_, index) => ({ index, embedding: [1, index] })) });
 }
 
 function send(response: ServerResponse, status: number, type: string, body: string): void {

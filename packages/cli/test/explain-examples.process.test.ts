@@ -16,14 +16,15 @@ import { type Produced, runExamples, runRepaired } from "./run-example.ts";
 const step = 24;
 const isUpdate = process.env["TOOLCRIB_UPDATE_GOLDEN"] === "1";
 
-/** Programs in lines of examples that not every machine has. */
+/** Programs in lines and files of examples that not every machine has. */
 const programs = ["curl", "openssl", "prlimit", "python3"];
 const missing = programs.filter((name) => !existsSync(`/usr/bin/${name}`));
 
 const all: readonly Produced[] = (await loadExplained()).filter(({ example }) => example.run !== undefined);
-const produced = all.filter(
-  ({ example }) => !missing.some((name) => example.lines.some((line) => line.includes(`${name} `))),
-);
+const produced = all.filter(({ example: { lines, files = {} } }) => {
+  const texts = [...lines, ...Object.values(files)];
+  return !missing.some((name) => texts.some((text) => new RegExp(`\\b${name}[ "]`).test(text)));
+});
 const repaired = produced.filter(({ example }) => example.repaired !== undefined);
 
 test("the examples of the error codes print what the pages show", async () => {

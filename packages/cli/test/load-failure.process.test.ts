@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { makeTemporaryDirectory, runProcess } from "@toolcrib/testing";
-import { cleanEnvironment } from "./transcript.ts";
+import { makeTemporaryDirectory, runProcess, writeFiles } from "@toolcrib/testing";
+import { cleanEnvironment, modulesCommandLine } from "./transcript.ts";
 
 const cli = join(import.meta.dirname, "..");
 const modules = join(cli, "../../node_modules");
@@ -44,3 +44,35 @@ for (const missing of ["diagnostics", "store", "gateway", "config"]) {
     assert.match(text, /\nhint: install Toolcrib again; in a checkout, run npm ci\n$/);
   });
 }
+
+test("a command that decides by policies says that the policy engine is missing, and permits nothing", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFiles(directory.path, {
+    "toolcrib.yaml": "policy: { files: [all.cedar] }\n",
+    "all.cedar": "permit (principal, action, resource);\n",
+    "without-engine.mjs": `import { registerHooks } from "node:module";
+registerHooks({
+  resolve(specifier, context, next) {
+    if (specifier.startsWith("@cedar-policy/")) throw new Error("Cannot find the engine");
+    return next(specifier, context);
+  },
+});
+`,
+  });
+  const hook = `--import=${directory.join("without-engine.mjs")}`;
+  for (const command of [
+    ["policy", "check"],
+    ["call", "notes:search"],
+  ]) {
+    const { code, stdout, stderr } = await runProcess(
+      process.execPath,
+      [hook, ...modulesCommandLine, ...command],
+      { cwd: directory.path, env: cleanEnvironment(directory.path) },
+    );
+    assert.equal(code, 2, stderr);
+    assert.match(
+      `${stdout}${stderr}`,
+      /CEDAR_UNAVAILABLE\nThe policy engine cannot be loaded: Cannot find the engine\nhint: reinstall Toolcrib/,
+    );
+  }
+});

@@ -343,6 +343,7 @@ function withoutRandomness(text: string, known: string): string {
     .replace(/"id":"[a-z0-9]+\.[a-z0-9]+\.(\d{3})-\d{16}"/g, '"id":"…$1-…"')
     .replace(/"signature":"[^"]*"/g, '"signature":"…"')
     .replace(/\/run\/[0-9a-f]{12}\.sock\b/g, "/run/….sock")
+    .replace(/\/embeddings\/[0-9a-f]{40}\b/g, "/embeddings/…")
     .replace(/\/registries\/[0-9a-f]{32}\b/g, "/registries/…")
     .replace(/"(?:[0-9a-f]{64}|[0-9a-f]{16})"/g, '"…"')
     .replace(/("(?:durationMs|position|executionTime|resultBytes)":\s?)[\d.]+/g, "$1N")

@@ -106,6 +106,18 @@ test("a task ends with its time: it is gone for its client, and its call is canc
   assert.equal(tasks.find(identity("bob"), long.id)?.facts.ttlMs, 20_000);
 });
 
+test("a gateway that is being stopped leaves what servers run, ends what it runs itself, and starts nothing", async () => {
+  const { tasks, start, codeOf } = open({ maxTasks: 8 });
+  const ended = await start("ada", "done");
+  const running = await start("ada");
+  assert.equal(running.signal()?.aborted, false);
+  await tasks[Symbol.asyncDispose]();
+  const signal = running.signal() ?? assert.fail();
+  assert.equal((signal.reason as { readonly code?: string }).code, "TASK_LEFT");
+  assert.equal(ended.signal()?.aborted, false);
+  assert.equal(await codeOf(start("bob")), "TASK_LEFT: The gateway is being stopped");
+});
+
 test("results share their bytes: the oldest of a client make room, and those of others stay", async () => {
   const { tasks, identity, start } = open({ taskResultsMaxBytes: 64 * 1024 });
   await using _tasks = tasks;

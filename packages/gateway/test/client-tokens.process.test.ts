@@ -64,6 +64,7 @@ test("a client finds the issuer, and its token gives a name and nothing else", a
   assert.equal((await ask({ authorization: `Bearer ${token}` })).status, 200);
   const few = await ask({ authorization: `Bearer ${await tokenFor("write")}` });
   assert.equal(few.status, 403);
+  assert.match(await few.text(), /does not have the scopes read .*"HTTP_SCOPE_MISSING"/);
   assert.equal(
     few.headers.get("www-authenticate"),
     `Bearer realm="toolcrib", error="insufficient_scope", scope="read", ${place}`,

@@ -75,6 +75,29 @@ describe("a backend", () => {
     assert.equal(await registry.execute("mem:upper", { text: "again" }), "AGAIN");
   });
 
+  it("fails a call with the reason where its transport throws when it sends", async () => {
+    const sdk = startSdkServer();
+    await using registry = createRegistry();
+    const transport = (): ClientTransport => {
+      const inner = sdk.connect();
+      return {
+        ...inner,
+        send(message) {
+          if ("method" in message && message.method === "tools/call")
+            throw new RangeError("the pipe is too long");
+          return inner.send(message);
+        },
+      };
+    };
+    registry.registerBackend({ name: "mem", transport });
+    await registry.start();
+    await assert.rejects(registry.execute("mem:upper", { text: "hi" }), {
+      code: "REGISTRY_EXECUTION_FAILED",
+      message: /"mem:upper" failed: .*the pipe is too long/,
+      data: { cause: "CALL_FAILED" },
+    });
+  });
+
   it("is connected when it is registered after the start, and removed when it is unregistered", async () => {
     await using echo = await startEchoHttpServer();
     await using registry = createRegistry();

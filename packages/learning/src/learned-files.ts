@@ -126,11 +126,13 @@ export class LearnedFiles {
     }
   }
 
-  /** Returns what each client taught. @throws the file system's error */
+  /** Returns what each client taught. @throws {LearningError} `LEARNING_FILE_UNREADABLE` where the folder cannot be read */
   async list(): Promise<readonly LearnedWords[]> {
-    const names = await readdir(this.#folder).catch((error: unknown) => {
-      if (errnoOf(error) === "ENOENT") return [];
-      throw error;
+    const names = await readdir(this.#folder).catch((cause: unknown) => {
+      if (errnoOf(cause) === "ENOENT") return [];
+      const message = `Cannot read the folder "${this.#folder}": ${reasonOf(cause)}`;
+      const hint = "move the file at this path away: Toolcrib makes the folder anew";
+      throw new LearningError("LEARNING_FILE_UNREADABLE", message, { cause, hint });
     });
     const all: LearnedWords[] = [];
     for (const name of names.filter((one) => filePattern.test(one)).sort()) {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
@@ -25,7 +25,14 @@ const sandboxes = new Sandboxes({
 });
 const canContain = (await sandboxes.check()).some(({ isAvailable }) => isAvailable);
 const skip = npx === undefined ? "npx is not installed" : canContain ? false : "no sandbox works here";
-const logger = { debug() {}, info() {}, warn() {}, error() {} };
+/** The messages of records of the kind `info`. */
+const logged: string[] = [];
+const logger = {
+  debug() {},
+  info: (_fields: object, message: string) => void logged.push(message),
+  warn() {},
+  error() {},
+};
 const manifest = { name: "greeter", version: "1.0.0", bin: { greeter: "greet.js" } };
 const program = "#!/usr/bin/env node\nconsole.log([`hello`, process.argv[2] ?? ``, `from 1`].join(` `));\n";
 
@@ -207,6 +214,49 @@ describe("the package of an npx command", { skip }, () => {
     await store.verify(stored);
     writeFileSync(join(found.folder, "node_modules", "greeter", "greet.js"), "changed");
     await assert.rejects(store.verify(stored), { code: "PACKAGE_CHANGED" });
+    await store.remove(stored);
+    assert.equal(await run("greeter"), "hello  from 1\n");
+  });
+
+  it("is fetched on while nobody waits for it, and the log says when it begins and when it is there", async () => {
+    registry.publish({ ...manifest, name: "awaited" }, { "greet.js": program });
+    logged.length = 0;
+    const request = {
+      program: npx as string,
+      args: ["awaited"],
+      env: { PATH: path },
+      directory: directory.path,
+    };
+    await assert.rejects(store.toRequest(request, { signal: AbortSignal.abort() }), {
+      code: "PACKAGE_FETCHING",
+      message: "awaited is still being fetched",
+    });
+    assert.equal(await run("awaited"), "hello  from 1\n");
+    assert.deepEqual(logged, ["package.fetching", "package.fetched"]);
+  });
+
+  it("is refused when a part of it has no integrity value, and when all packages have more bytes than they may", async () => {
+    const dependencies = { fork: "file:./fork" };
+    const fork = JSON.stringify({ name: "fork", version: "1.0.0" });
+    registry.publish(
+      { ...manifest, name: "linked", dependencies },
+      { "greet.js": program, "fork/package.json": fork },
+    );
+    await assert.rejects(requestFor("linked"), {
+      code: "PACKAGE_UNLOCKED",
+      message: /^"fork".* has no integrity value$/,
+    });
+    await run("greeter");
+    const [stored] = await store.list();
+    assert.ok(stored);
+    const receipt = directory.join("home", "fetched", stored.key, "receipt.json");
+    const written = JSON.parse(readFileSync(receipt, "utf8")) as object;
+    writeFileSync(receipt, JSON.stringify({ ...written, bytes: 19 * 1024 ** 3 }));
+    registry.publish({ ...manifest, name: "late" }, { "greet.js": program });
+    await assert.rejects(requestFor("late"), {
+      code: "PACKAGE_TOO_LARGE",
+      message: /have \d+ bytes; all together may have \d+$/,
+    });
     await store.remove(stored);
     assert.equal(await run("greeter"), "hello  from 1\n");
   });

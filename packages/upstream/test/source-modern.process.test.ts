@@ -221,6 +221,37 @@ test("a server that refuses a version and lists only modern ones is not asked fo
   assert.deepEqual(methods, ["server/discover", "server/discover", "tools/list"]);
 });
 
+test("a watch is refused where the server acknowledges a stream without its resource", async () => {
+  const subscriptionId = "io.modelcontextprotocol/subscriptionId";
+  await using server = await startRawServer((exchange) => {
+    const { rpc } = exchange;
+    if (rpc.method === "server/discover")
+      return exchange.json(
+        exchange.answer({
+          supportedVersions: ["2026-07-28"],
+          capabilities: { resources: { subscribe: true } },
+        }),
+      );
+    const empty = { resultType: "complete", tools: [], resources: [], resourceTemplates: [] };
+    if (rpc.method !== "subscriptions/listen")
+      return exchange.json(exchange.answer({ ...empty, ttlMs: 0, cacheScope: "private" }));
+    const params = { notifications: {}, _meta: { [subscriptionId]: rpc.id } };
+    const method = "notifications/subscriptions/acknowledged";
+    exchange.begin();
+    return exchange.chunk(`event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", method, params })}\n\n`);
+  });
+  await using source = await startSource({
+    transport: { kind: "streamable_http", url: server.url, headers: {} },
+  });
+  assert.equal(source.server.facts().protocolVersion, "2026-07-28");
+  const watched = source.server.features.watch("note:1", {
+    updated: () => assert.fail("It watches nothing"),
+  });
+  const refused = await failureOf(watched);
+  assert.equal(refused.code, "UPSTREAM_WATCH_REFUSED");
+  assert.match(refused.message, /does not report changes of "note:1"/);
+});
+
 test("a server is used in the era that its declaration names, and in no other", async () => {
   await using both = await startEchoHttpServer({ protocol: "2026-07-28" });
   await using legacy = await startEchoHttpServer();

@@ -42,14 +42,22 @@ export const recorded: { readonly [code: string]: string } = {
     "error AUDIT_ANCHOR_UNREADABLE: Anchor file \"/home/ada/anchors.jsonl\" has no anchor: it proves nothing\nhint: name the file of audit.anchor.file, or the one that audit.anchor.command fills: a regular file with one anchor a line",
   AUDIT_DAMAGED:
     "{\"level\":\"warn\",\"time\":\"TIME\",\"code\":\"AUDIT_DAMAGED\",\"reason\":\"The audit trail is not what was signed before: the records up to 4 were signed at TIME, and the last one was 3\",\"msg\":\"audit trail\"}",
+  AUDIT_INDEX_FAILED:
+    "error AUDIT_INDEX_FAILED: Cannot move the damaged index \"/home/ada/.toolcrib/toolcrib.db\" away\nhint: delete it; it is rebuilt from the segments",
+  AUDIT_INDEX_REBUILT:
+    "AUDIT_INDEX_REBUILT The audit index \".toolcrib/toolcrib.db\" was damaged and is rebuilt; the damaged file is kept next to it",
   AUDIT_QUERY_INVALID:
     "AUDIT_QUERY_INVALID: Cannot return 5000 audit records; a whole number from 1 to 1000 is allowed",
+  AUDIT_RETENTION_FAILED:
+    "AUDIT_RETENTION_FAILED Cannot delete old audit segments: Cannot write \".toolcrib/audit-retention.json\": it is a directory (EISDIR)",
   AUDIT_SEGMENT_DAMAGED:
     "{\"level\":\"warn\",\"time\":\"TIME\",\"code\":\"AUDIT_SEGMENT_DAMAGED\",\"reason\":\"Audit segment \\\"001-00000001.jsonl\\\" ended in an unfinished line of 15 bytes at byte N; writing continues after it\",\"msg\":\"audit trail\"}",
   AUDIT_UNREADABLE:
     "{\n  \"error\": {\n    \"code\": \"AUDIT_UNREADABLE\",\n    \"message\": \"Cannot read audit segment \\\"002-00000001.jsonl\\\": it is a directory, not a regular file\",\n    \"hint\": \"move it out of the folder audit of the home\"\n  }\n}\nerror AUDIT_UNREADABLE: Cannot read audit segment \"002-00000001.jsonl\": it is a directory, not a regular file\nhint: move it out of the folder audit of the home",
   AUDIT_UNWRITABLE:
     "error AUDIT_UNWRITABLE: Cannot start the audit trail in \"/home/ada/.toolcrib/audit\": EFBIG\nhint: free disk space, make the file system of the home directory writable, or use another home with --home",
+  BACKEND_NOT_FOUND:
+    "BACKEND_NOT_FOUND: The backend selector chose no backend of \"notes:search\"",
   BUDGETS_UNREADABLE:
     "error BUDGETS_UNREADABLE: \"notes__search\" was not called: what was used of its budgets cannot be read\nhint: the operator can repair or remove the file that the log of the gateway names",
   BUDGET_EXCEEDED:
@@ -296,6 +304,8 @@ export const recorded: { readonly [code: string]: string } = {
     "error EGRESS_CONNECTION_LOST: Cannot read from \"api.acme.example\": the connection failed",
   EGRESS_HOST_DENIED:
     "{\"level\":\"warn\",\"time\":\"TIME\",\"source\":\"process:acme\",\"host\":\"evil.example\",\"code\":\"EGRESS_HOST_DENIED\",\"reason\":\"Cannot reach \\\"evil.example\\\": it is not an allowed host\",\"msg\":\"a request was refused\"}\ncurl: (56) CONNECT tunnel failed, response 403",
+  EGRESS_LISTEN_FAILED:
+    "EGRESS_LISTEN_FAILED: Cannot listen on 127.0.0.1: listen EMFILE: too many open files 127.0.0.1",
   EGRESS_PLACEHOLDER_MISPLACED:
     "{\"code\":\"EGRESS_PLACEHOLDER_MISPLACED\",\"reason\":\"Cannot send a placeholder in the url: it is allowed only in the place of its credential\"}\n{\"level\":\"error\",\"time\":\"TIME\",\"source\":\"process:acme\",\"host\":\"api.acme.example\",\"credential\":\"token\",\"owner\":\"process:acme\",\"where\":\"url\",\"msg\":\"a placeholder was in a place that is not allowed\"}\n{\"level\":\"warn\",\"time\":\"TIME\",\"source\":\"process:acme\",\"host\":\"api.acme.example\",\"code\":\"EGRESS_PLACEHOLDER_MISPLACED\",\"reason\":\"Cannot send a placeholder in the url: it is allowed only in the place of its credential\",\"msg\":\"a request was refused\"}",
   EGRESS_PLAIN_HTTP:
@@ -320,6 +330,8 @@ export const recorded: { readonly [code: string]: string } = {
     "{\"level\":\"warn\",\"time\":\"TIME\",\"code\":\"EMBEDDINGS_ANSWER_INVALID\",\"reason\":\"Cannot use the answer of the embeddings endpoint: it has no list \\\"data\\\"\",\"msg\":\"search goes by words: embeddings do not work\"}",
   EMBEDDINGS_UNAVAILABLE:
     "{\"level\":\"warn\",\"time\":\"TIME\",\"code\":\"EMBEDDINGS_UNAVAILABLE\",\"reason\":\"Cannot use the embeddings endpoint: it answered with the status 503\",\"msg\":\"search goes by words: embeddings do not work\"}",
+  EMBEDDINGS_UNWRITABLE:
+    "{\"level\":\"warn\",\"time\":\"TIME\",\"code\":\"EMBEDDINGS_UNWRITABLE\",\"reason\":\"Cannot write \\\"/home/ada/.toolcrib/embeddings/….vectors\\\": EEXIST\",\"msg\":\"search goes by words: embeddings do not work\"}",
   FILE_EXPOSED:
     "FILE_EXPOSED: Cannot close \"/proc/self\" to other users of this machine: EPERM run chmod 700 '/proc/self' as its owner",
   FILE_LOCK_UNUSABLE:
@@ -358,6 +370,8 @@ export const recorded: { readonly [code: string]: string } = {
     "HTTP 401 Unauthorized\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"This request has no valid token (send the header \\\"Authorization: Bearer TOKEN\\\" with a token from the folder tokens of the home of Toolcrib; tokens in a URL are not accepted)\",\"data\":{\"code\":\"HTTP_UNAUTHORIZED\",\"hint\":\"send the header \\\"Authorization: Bearer TOKEN\\\" with a token from the folder tokens of the home of Toolcrib; tokens in a URL are not accepted\"}}}",
   IMAGE_NAME_INVALID:
     "error IMAGE_NAME_INVALID: \"registry.example.com/tools\" is not a reference with a tag\nhint: give one: --ref registry.example.com/tools/github:0.1.0",
+  IMAGE_PART_INVALID:
+    "IMAGE_PART_INVALID: Cannot use the archive of libc6 2.36-9+deb12u14: its digest is not the recorded one use a mirror or registry that has the recorded version",
   IMAGE_TOOL_NAME_TAKEN:
     "error IMAGE_TOOL_NAME_TAKEN: Two services are called \"acme\", or almost\nhint: build one version of each service, and services that differ in more than hyphens",
   IMAGE_VARIABLE_UNSET:
@@ -416,6 +430,10 @@ export const recorded: { readonly [code: string]: string } = {
     "JSON_TOO_LARGE: JSON text has 20000000 characters; at most 16777216 are allowed",
   JSON_TOO_MANY_VALUES:
     "JSON_TOO_MANY_VALUES: JSON text has more than 1000000 values",
+  LEARNING_FILE_UNREADABLE:
+    "error LEARNING_FILE_UNREADABLE: Cannot read the folder \"/home/ada/.toolcrib/search\": a part of its path is not a directory (ENOTDIR)\nhint: move the file at this path away: Toolcrib makes the folder anew",
+  LEARNING_UNWRITABLE:
+    "error LEARNING_UNWRITABLE: Cannot remove the files in \"/home/ada/.toolcrib/search\": EEXIST",
   MANIFEST_BARE_WORD:
     "lint-toolspecs OK: 1 toolspec(s)\nacme/manifests/acme/0.1.0.yaml:3:14: warning MANIFEST_BARE_WORD\nA YAML 1.1 reader takes \"yes\" without quotes for true\n3 | displayName: yes\n                 ^^^\nhint: write it in quotes: \"yes\"\n\n0 error(s), 1 warning(s)",
   MANIFEST_BUILDER_INVALID:
@@ -790,6 +808,8 @@ export const recorded: { readonly [code: string]: string } = {
     "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"RUNNER_COMMAND_INVALID\",\"reason\":\"Cannot run a package by npx: \\\"./notes\\\" is not the name of a package of a registry (name a package such as @scope/name@1.2.3, or install the program and give its path as command)\",\"msg\":\"server is not available\"}",
   SANDBOX_PATH_REFUSED:
     "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"SANDBOX_PATH_REFUSED\",\"reason\":\"The read path \\\"/\\\" is the whole file system (name a folder that contains only what the server works with)\",\"msg\":\"server is not available\"}",
+  SEARCH_INDEX_FULL:
+    "SEARCH_INDEX_FULL: Cannot add \"t:1000000\" to the search index: it holds 1000000 documents already",
   SEARCH_LIMIT_INVALID:
     "SEARCH_LIMIT_INVALID: Cannot return \"0\" results: the limit must be an integer from 1 to 1000",
   SEARCH_OPTION_INVALID:
@@ -836,6 +856,8 @@ export const recorded: { readonly [code: string]: string } = {
     "server.json:1:3: error SERVER_IMPORT_FIELD_REQUIRED\nField \"name\" is required in the server.json\n1 | { \"description\": \"Notes\", \"version\": \"1.0.0\" }\n      ^^^^^^^^^^^^^\nhint: add name\n\nerror CLI_IMPORT_FAILED: Cannot import \"server.json\"",
   SERVER_IMPORT_FILE_TOO_LARGE:
     "server.json: error SERVER_IMPORT_FILE_TOO_LARGE\nCannot read a server.json of more than 1,048,576 bytes\n\nerror CLI_IMPORT_FAILED: Cannot import \"server.json\"",
+  SERVER_IMPORT_LEFT_OUT:
+    "Would add io.example/notes 1.0.0 to toolcrib.yaml:\n\ntool_servers:\n  - id: notes\n    name: io.example/notes\n    description: Notes\n    transport:\n      kind: stdio\n      command: npx\n      args: [\"-y\", \"mcp-notes@1.0.0\"]\n    trust_state: unverified\n\nThe server is unverified: it runs contained, and its tools wait for toolcrib approve. Read what it is before you raise trust_state.\nserver.json: warning SERVER_IMPORT_LEFT_OUT\nThe runtime \"deno\" is left out: the package is run by npx",
   SERVER_IMPORT_LOADER_VARIABLE:
     "server.json: error SERVER_IMPORT_LOADER_VARIABLE\nThe file sets the variable NODE_OPTIONS, which chooses the code that programs load when they start: it is not imported\nhint: leave it out by using another version of the server, or set it deliberately: --set NODE_OPTIONS=VALUE\n\nerror CLI_IMPORT_FAILED: Cannot import io.example/notes 1.0.0: it needs something that only you can decide\nhint: see the errors above; nothing was written",
   SERVER_IMPORT_SECRET_EXPOSED:
@@ -1046,6 +1068,8 @@ export const recorded: { readonly [code: string]: string } = {
     "{\"code\":-32603,\"message\":\"\\\"sampling/createMessage\\\" was refused: the server \\\"notes\\\" is declared with interactive: false (remove interactive: false if the server has to ask clients)\",\"data\":{\"server\":\"notes\",\"code\":\"UPSTREAM_ASK_REFUSED\",\"hint\":\"remove interactive: false if the server has to ask clients\"}}",
   UPSTREAM_ASK_UNATTRIBUTED:
     "{\"code\":-32603,\"message\":\"\\\"sampling/createMessage\\\" was refused on the session of the server \\\"notes\\\" that all clients share (call again: a client that can be asked has a session of its own from now on)\",\"data\":{\"code\":\"UPSTREAM_ASK_UNATTRIBUTED\",\"hint\":\"call again: a client that can be asked has a session of its own from now on\"}}",
+  UPSTREAM_CAPABILITY_MISSING:
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"call.completed\",\"time\":\"TIME\",\"data\":{\"callId\":\"CALL\",\"depth\":0,\"client\":{\"issuer\":\"toolcrib:anonymous\",\"subject\":\"anonymous\",\"name\":\"anonymous\",\"clientInfo\":{\"name\":\"example\",\"version\":\"1.0.0\"}},\"tool\":\"notes:search\",\"origin\":\"server\",\"server\":\"notes\",\"outcome\":\"failed\",\"code\":\"UPSTREAM_CAPABILITY_MISSING\",\"durationMs\":N}}",
   UPSTREAM_CLOSED:
     "error UPSTREAM_CLOSED: The server \"notes\" ended before it answered, and the call may have had an effect\nhint: check the effect before you repeat it",
   UPSTREAM_ERROR:
@@ -1054,6 +1078,8 @@ export const recorded: { readonly [code: string]: string } = {
     "{\"level\":\"warn\",\"time\":\"TIME\",\"server\":\"notes\",\"attempt\":1,\"code\":\"UPSTREAM_LIST_ENDLESS\",\"reason\":\"\\\"tools/list\\\" repeats the cursor \\\"page-2\\\"\",\"msg\":\"server is not available\"}",
   UPSTREAM_QUARANTINED:
     "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"The server \\\"notes\\\" is quarantined: 3 messages broke a limit, the last one: The server's answer is larger than 33554432 bytes\\nHint: the operator can release it: toolcrib release notes\"}],\"isError\":true,\"_meta\":{\"toolcrib/code\":\"UPSTREAM_QUARANTINED\",\"toolcrib/callId\":\"CALL\"}}}",
+  UPSTREAM_QUEUE_FULL:
+    "error UPSTREAM_QUEUE_FULL: The queue of the server \"notes\" is full: 1 calls run and 1 wait",
   UPSTREAM_RESULT_INVALID:
     "error UPSTREAM_RESULT_INVALID: The server \"notes\" answered a call of its tool \"search\" with an invalid result: content is not a list. The call may have had an effect\nhint: report it to the maintainers of the server",
   UPSTREAM_TASK_CANCELLED:

@@ -249,7 +249,7 @@ const registryServer = {
 export const guideSettings: { readonly [page: string]: PageSetting } = {
   "../README.md": { isEmpty: true, asks: true, prepare: writeClient },
   // Here without a terminal, where it prints the commands of its steps.
-  "index.md": { isEmpty: true, codes: { toolcrib: 2 } },
+  "index.md": { isEmpty: true, codes: { "npx toolcrib": 2 } },
   "reference/configuration.md": {
     prepare: ({ directory }) => {
       const entries = { "manifest.json": JSON.stringify(bundle), "index.js": "process.stdin.resume();" };

@@ -95,6 +95,7 @@ test("each group of pages is tested, and each named file reads the page that it 
     ...Object.entries(pagesElsewhere),
   ];
   for (const [page, file] of named) {
+    if (!file.endsWith(".ts")) continue;
     // A comment takes nothing from a page, and neither does a file that reads another page of the same name.
     const code = readFileSync(join(root, file), "utf8").replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
     const isNamed =
@@ -109,6 +110,21 @@ test("each group of pages is tested, and each named file reads the page that it 
       isTaken || (page === "../README.md" && code.includes('/../README.md"')),
       `${file} does not read ${page}`,
     );
+  }
+});
+
+test("a script that is named for a command has each of its parts as a line, one after the other", () => {
+  const scripts = Object.values(ranElsewhere).flatMap((entries) =>
+    Object.entries(entries).filter(([, file]) => !file.endsWith(".ts")),
+  );
+  assert.ok(scripts.length > 0);
+  for (const [command, file] of scripts) {
+    const lines = readFileSync(join(root, file), "utf8").split("\n");
+    let last = -1;
+    for (const part of command.split(" && ")) {
+      last = lines.indexOf(part, last + 1);
+      assert.ok(last >= 0, `${file} does not run "${part}" of "${command}"`);
+    }
   }
 });
 

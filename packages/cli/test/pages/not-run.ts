@@ -4,19 +4,33 @@
  * such command any more.
  */
 
-const adopted =
-  "downloads from a public registry; npm run verify -- adopted-servers adds servers of each registry";
+/** Commands that no test runs, with the reason: none today. */
+export const notRun: { readonly [page: string]: { readonly [command: string]: string } } = {};
 
-/** Commands that no test runs, with the reason. */
-export const notRun: { readonly [page: string]: { readonly [command: string]: string } } = {
+const inDocker = "scripts/test/containers.process.test.ts";
+const inImage = "packages/cli/test/e2e/gateway-image.process.test.ts";
+const installed = "scripts/verify-release.ts";
+const checkout = "scripts/verify-checkout.ts";
+const adopted = "scripts/verify-adopted-servers.ts";
+const continuousIntegration = ".ci/run";
+const firstDay = "scripts/verify-first-day.ts";
+const onMachine = "packages/cli/test/pages/systemd.process.test.ts";
+const cluster = "scripts/verify-cluster.ts";
+const realClients = "scripts/verify-real-clients.ts";
+
+/** Commands that the named file takes from their page and runs; the script of CI has them as its own lines. */
+export const ranElsewhere: { readonly [page: string]: { readonly [command: string]: string } } = {
   "../README.md": {
-    "npm ci && npm start":
-      "the tests run in a checkout after npm ci; the transcript below it runs the servers of npm start",
-    "npm ci && npm test": "it would start the tests within the tests",
+    "npm ci && npm start": checkout,
+    "npm ci && npm test": continuousIntegration,
   },
   "getting-started.md": {
-    "git clone REPOSITORY toolcrib && cd toolcrib": "the tests run in such a checkout",
-    "npm ci": "the tests run in a checkout after npm ci",
+    "git clone REPOSITORY toolcrib && cd toolcrib": checkout,
+    "npm ci": checkout,
+    'export PATH="$PWD/node_modules/.bin:$PATH"': checkout,
+    "toolcrib --version": checkout,
+    "npm run release -- --dry-run": checkout,
+    "npm install --global ./release/toolcrib-0.1.0.tgz": checkout,
     "toolcrib add time": adopted,
   },
   "guides/adopted-servers.md": {
@@ -25,24 +39,10 @@ export const notRun: { readonly [page: string]: { readonly [command: string]: st
     "toolcrib add memory --env MEMORY_FILE_PATH=/srv/memory/graph.jsonl --write /srv/memory": adopted,
     "toolcrib add grafana --env GRAFANA_URL=https://acme.grafana.net": adopted,
   },
+  "index.md": {
+    "git clone REPOSITORY toolcrib && cd toolcrib": checkout,
+    "npm ci": checkout,
   },
-};
-
-const inDocker = "scripts/test/containers.process.test.ts";
-const inImage = "packages/cli/test/e2e/gateway-image.process.test.ts";
-const installed = "scripts/verify-release.ts";
-const firstDay = "scripts/verify-first-day.ts";
-const onMachine = "packages/cli/test/pages/systemd.process.test.ts";
-const cluster = "scripts/verify-cluster.ts";
-const realClients = "scripts/verify-real-clients.ts";
-
-/** Commands that the named file takes from their page and runs. */
-export const ranElsewhere: { readonly [page: string]: { readonly [command: string]: string } } = {
-  "getting-started.md": {
-    "npm install --global toolcrib": installed,
-    "npm install --global ./toolcrib-0.1.0.tgz": installed,
-  },
-  "index.md": { "npm install --global toolcrib": installed },
   "clients/claude-code.md": { "claude mcp list": realClients },
   "clients/codex.md": { "codex mcp list": realClients },
   "clients/gemini-cli.md": { "gemini mcp list": realClients },
@@ -53,10 +53,10 @@ export const ranElsewhere: { readonly [page: string]: { readonly [command: strin
     'npx -y supergateway --streamableHttp "https://mcp.example.com/mcp" --oauth2Bearer "some-access-token"':
       realClients,
   },
-  "library.md": { "npm install @toolcrib/registry": installed },
+  "library.md": { "npm install ./toolcrib-registry-0.1.0.tgz": installed },
   "operations/upgrade.md": {
-    "npm install --global toolcrib@0.2.0": installed,
-    "npm install --global toolcrib@0.1.0": installed,
+    "npm install --global ./toolcrib-0.2.0.tgz": installed,
+    "npm install --global ./toolcrib-0.1.0.tgz": installed,
   },
   "guides/toolpack-images.md": {
     "docker load --input out/github-0.1.0.oci.tar": inDocker,

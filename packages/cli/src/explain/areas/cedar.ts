@@ -97,8 +97,9 @@ policy: { files: [team.cedar] }
   CEDAR_UNAVAILABLE: {
     cause: "The policy engine could not be loaded, or it failed at a file. Nothing is permitted without it.",
     did: "A part of the installation is missing.",
-    prints: "The policy engine failed at this file: unreachable\nsimplify its policies",
-    unrun: "untested",
+    prints: "The policy engine cannot be loaded: Cannot find package\nreinstall Toolcrib",
+    unrun: "machine",
+    tested: "packages/cli/test/load-failure.process.test.ts",
     fix: "Install Toolcrib again. If the engine fails at one file, simplify its policies and report it.",
   },
   CEDAR_UNMATCHED: {

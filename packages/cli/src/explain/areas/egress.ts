@@ -91,9 +91,19 @@ export const explanations: Explanations = {
   EGRESS_LISTEN_FAILED: {
     cause:
       "The proxy of a contained process listens on a free port of this machine, and the system gave none.",
-    did: "All ports of the machine are in use, or a sandbox around the gateway forbids sockets.",
-    prints: "Cannot listen on 127.0.0.1: EACCES",
-    unrun: "untested",
+    files: library(
+      'const deps = { directory: "egress", now: Date.now, randomBytes, onEvent() {} };',
+      "const egress = createEgress({}, deps);",
+      'await egress.openProxy({ id: "process:notes", allow: [], credentials: [] });',
+      'execFileSync("prlimit", ["--nofile=64", "--pid", String(process.pid)]);',
+      "try {",
+      '  for (;;) openSync("program.mjs");',
+      "} catch {",
+      '  await egress.openProxy({ id: "process:crm", allow: [], credentials: [] });',
+      "}",
+    ),
+    did: "The process has as many files open as it may have.",
+    run: "node program.mjs",
     fix: "See which limit applies (ulimit -n, rules of the container), and restart the gateway.",
   },
   EGRESS_PLACEHOLDER_MISPLACED: {

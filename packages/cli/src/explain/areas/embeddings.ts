@@ -52,9 +52,19 @@ export const explanations: Explanations = {
   },
   EMBEDDINGS_UNWRITABLE: {
     cause: "Vectors cannot be stored in the home. They are kept in memory and fetched again after a restart.",
-    did: "The disk of the home is full.",
-    prints: 'Cannot write "/home/ada/.toolcrib/embeddings/definitions": ENOSPC',
-    unrun: "untested",
+    files: {
+      ...serverFile(
+        "notes",
+        [],
+        'serve: { auth: none }\nsearch: { embeddings: { url: "http://127.0.0.1:9000/vectors", model: m } }\n',
+      ),
+      ".toolcrib/embeddings": "not a folder\n",
+    },
+    did: "A file is where the folder of vectors has to be.",
+    before: [
+      "(toolcrib serve --listen 127.0.0.1:0 --quiet --log-level warn > log 2>&1 & pid=$!; n=0; until grep -q UNWRITABLE log || [ $((n += 1)) = 300 ]; do sleep 0.1; done; kill $pid; wait)",
+    ],
+    run: "grep UNWRITABLE log",
     fix: "Free space, or let the user who runs Toolcrib own the folder embeddings in the home.",
   },
 };

@@ -234,14 +234,16 @@ export const explanations: Explanations = {
     cause: "The packages of a server were fetched and locked.",
     did: "A server of npx is used for the first time.",
     prints: '{"type":"package.fetched","data":{"packages":["mcp-notes@1.0.0"]}}',
-    unrun: "untested",
+    unrun: "setup",
+    tested: "packages/runners/test/package-store.process.test.ts",
     fix: "Nothing.",
   },
   "package.fetching": {
     cause: "The packages of a server are being fetched.",
     did: "A server of npx is used for the first time.",
     prints: '{"type":"package.fetching","data":{"packages":["mcp-notes@1.0.0"]}}',
-    unrun: "untested",
+    unrun: "setup",
+    tested: "packages/runners/test/package-store.process.test.ts",
     fix: "Nothing.",
   },
   "package.ran": {

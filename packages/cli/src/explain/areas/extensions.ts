@@ -47,9 +47,10 @@ export const explanations: Explanations = {
   TASK_LEFT: {
     cause:
       "The gateway is being stopped. The server goes on with its task, and the next start of the gateway asks for it again where the server supports tasks itself.",
-    did: "The gateway is restarted while a task runs.",
+    did: "The gateway is stopped while a server starts a task, or while the gateway itself runs one.",
     prints: "The gateway is being stopped",
-    unrun: "untested",
+    unrun: "moment",
+    tested: "packages/extensions/test/tasks.test.ts",
     fix: "Ask for the task again after the restart (tasks/get). If it is not known any more, check whether it had an effect before you start it again.",
   },
   TASK_NOT_FOUND: {

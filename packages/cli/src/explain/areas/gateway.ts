@@ -1,7 +1,7 @@
 /** Explanations of the codes of the package gateway. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
-import { call, gateway, message, serverFile } from "../samples.ts";
+import { call, gateway, library, message, serverFile } from "../samples.ts";
 
 export const explanations: Explanations = {
   ARGUMENTS_INVALID: {
@@ -24,9 +24,15 @@ export const explanations: Explanations = {
   BACKEND_NOT_FOUND: {
     cause:
       "A tool of an embedding program has several backends, and the selector that the program gave chose none of them.",
-    did: "A selector returns undefined for a tool.",
-    prints: 'The backend selector chose no backend of "crm:search"',
-    unrun: "untested",
+    files: library(
+      "const registry = createRegistry({ backendSelector: () => undefined });",
+      'registry.registerLocal("search", "Finds notes", { type: "object" }, () => 3, { namespace: "notes" });',
+      'registry.registerBackend({ name: "notes", url: "http://127.0.0.1:9000/notes" });',
+      "await registry.start();",
+      'await registry.execute("notes:search", {}).catch(({ cause }) => Promise.reject(cause));',
+    ),
+    did: "A selector returns undefined. The cause of the registry's error is that of the call.",
+    run: "node program.mjs",
     fix: "Let the selector return one of the backends that it is given.",
   },
   CALLS_OVERLOADED: {
@@ -70,9 +76,10 @@ export const explanations: Explanations = {
   CALL_FAILED: {
     cause:
       "The call failed for a reason that has no code of its own, often a fault of the server of the tool.",
-    did: "A tool of an embedding program throws an error.",
-    prints: '"crm:search" failed: connect ECONNREFUSED 127.0.0.1:5432 (call 0197c0de)',
-    unrun: "untested",
+    did: "An embedding program connects a server by a transport of its own, which throws an error when it sends.",
+    prints: '"crm:search" failed: the pipe is too long (call 0197c0de)',
+    unrun: "setup",
+    tested: "packages/gateway/test/registry-backends.test.ts",
     fix: "Look up the call with toolcrib audit show ID, and the log of its server in the folder logs of the home.",
   },
   CALL_TIMEOUT: {

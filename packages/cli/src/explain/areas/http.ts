@@ -126,7 +126,8 @@ export const explanations: Explanations = {
       "The configuration (serve.auth.jwt) names scopes that every access token must have, and this one lacks some.",
     did: "A client got a token without the scope tools.",
     prints: "The token of this request does not have the scopes tools\nget a token with these scopes",
-    unrun: "untested",
+    unrun: "setup",
+    tested: "packages/gateway/test/client-tokens.process.test.ts",
     fix: "Let the client ask its authorization server for these scopes, and let the server grant them. If they are not needed, remove them from serve.auth.jwt.",
   },
   HTTP_UNAUTHORIZED: {

@@ -261,9 +261,12 @@ export const explanations: Explanations = {
   SERVER_IMPORT_LEFT_OUT: {
     cause:
       "A part of the file has no equivalent in the configuration and is not imported; the message says which.",
-    did: "A bundle states which versions of other programs it needs.",
-    prints: "What the server needs is not checked: node >=20",
-    unrun: "untested",
+    files: {
+      "server.json": `{ "name": "io.example/notes", "description": "Notes", "version": "1.0.0",
+  "packages": [{ "registryType": "npm", "identifier": "mcp-notes", "version": "1.0.0", "runtimeHint": "deno", "transport": { "type": "stdio" } }] }
+`,
+    },
+    run: "toolcrib import server server.json --dry-run",
     fix: "Read what was left out. Check it yourself if the server does not start.",
   },
   SERVER_IMPORT_LOADER_VARIABLE: {

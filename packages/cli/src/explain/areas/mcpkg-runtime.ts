@@ -104,11 +104,12 @@ export const explanations: Explanations = {
   },
   PACKAGE_UNUSABLE: {
     cause:
-      "An installed package cannot run as configured: a secret is missing, its token endpoint refuses, its URL is not usable here.",
-    did: "A package that needs a token is installed, and no secret is configured for it.",
+      "An installed package cannot run here: no implementation is for this machine, its token endpoint refuses, or its URL is not usable.",
+    did: "The only implementation of a package is for Windows, and the gateway runs on Linux.",
     prints:
-      '"demo.search" needs a secret; its manifest proposes search-token\nwrite packages: { demo.search: { credentials: { token: { secret_key_ref: search-token } } } }, and store it with toolcrib secret set search-token',
-    unrun: "untested",
-    fix: "Configure what the hint shows, and store the secret.",
+      '"demo.echo" cannot run here: it supports win32-x64, and not linux-x64\ntoolcrib info demo.echo --why explains what it needs',
+    unrun: "machine",
+    tested: "packages/cli/test/unusable-package.process.test.ts",
+    fix: "Do what the hint says: use a version for this machine, configure the URL, or store the secret.",
   },
 };

@@ -17,7 +17,8 @@ export const explanations: Explanations = {
       "The packages of a server are still being fetched, by this or another gateway. The server starts when they are there.",
     did: "A gateway starts with a new server of npx, and a client calls at once.",
     prints: "mcp-server-github@1.2.3 is still being fetched\nthe server starts when it is there",
-    unrun: "untested",
+    unrun: "moment",
+    tested: "packages/runners/test/package-store.process.test.ts",
     fix: "Wait; toolcrib status shows when the server is ready.",
   },
   PACKAGE_FETCH_FAILED: {
@@ -35,7 +36,8 @@ export const explanations: Explanations = {
     did: "A server depends on gigabytes of models.",
     prints:
       "The package and its dependencies have more than 1073741824 bytes\ninstall it yourself, and give the path of its program as command",
-    unrun: "untested",
+    unrun: "load",
+    tested: "packages/runners/test/package-store.process.test.ts",
     fix: "Install the program yourself and give its path as command, or remove packages that nobody uses: toolcrib fetched list.",
   },
   PACKAGE_UNLOCKED: {
@@ -44,7 +46,8 @@ export const explanations: Explanations = {
     did: 'A package depends on "github:someone/fork".',
     prints:
       '"fork" 1.0.0 has no integrity value\npackages from Git repositories, folders and URLs cannot be locked: install the program, and give its path as command',
-    unrun: "untested",
+    unrun: "setup",
+    tested: "packages/runners/test/package-store.process.test.ts",
     fix: "Install the program yourself and give its path as command, or use a version whose dependencies all come from a registry.",
   },
   RUNNER_COMMAND_INVALID: {

@@ -28,7 +28,8 @@ export const explanations: Explanations = {
       "The server declares a containment (no network, a scoped network, limited paths), and this machine has nothing to enforce it: bubblewrap is missing, user namespaces are switched off, or the system is not supported. A server that must be contained is not started without.",
     did: "A server with network_egress: deny is started in a container without bubblewrap.",
     prints: "This machine has no sandbox for processes: bubblewrap: bwrap is not installed",
-    unrun: "untested",
+    unrun: "machine",
+    tested: "packages/cli/test/e2e/gateway-image.process.test.ts",
     fix: "Do what the hint says: install bubblewrap (apt install bubblewrap), allow user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0), or run the container with what it needs. toolcrib sandbox check shows every tier and its reason. If the server may run uncontained, say so in its entry.",
   },
 };

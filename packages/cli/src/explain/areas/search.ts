@@ -6,9 +6,13 @@ import { library } from "../samples.ts";
 export const explanations: Explanations = {
   SEARCH_INDEX_FULL: {
     cause: "The index has the maximum number of tools. More would make each search slow.",
-    did: "An embedding program adds more documents than searchLimits.documentsMax.",
-    prints: 'Cannot add "tool-100001" to the search index: it holds 100000 documents already',
-    unrun: "untested",
+    files: library(
+      "const search = createToolSearch();",
+      "for (let number = 0; number <= 1_000_000; number += 1)",
+      '  search.add({ id: "t:" + number, namespace: "t", name: "t" });',
+    ),
+    did: "An embedding program adds a million tools, and one more.",
+    run: "node program.mjs",
     fix: "Remove tools that nobody uses, or divide them among several gateways.",
   },
   SEARCH_LIMIT_INVALID: {

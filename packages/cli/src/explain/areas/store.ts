@@ -34,20 +34,30 @@ export const explanations: Explanations = {
   AUDIT_INDEX_FAILED: {
     cause:
       "The index makes queries of the trail fast. It cannot be read or updated; the trail itself is not affected.",
-    did: "The file of the index belongs to another user.",
-    prints:
-      "Cannot use the audit index: attempt to write a readonly database\nthe audit segments are not affected",
-    unrun: "untested",
+    files: serverFile("notes", ["mutability_class: read_only"]),
+    did: "The index is damaged, and a folder is where the damaged file is kept.",
+    before: [
+      "toolcrib call notes:search --arg query=milk",
+      "printf 'no database' > .toolcrib/toolcrib.db; mkdir .toolcrib/toolcrib.db.damaged",
+    ],
+    run: "toolcrib audit list",
+    repaired: { before: ["rmdir .toolcrib/toolcrib.db.damaged"] },
     fix: "Let the user own the home, or remove the index with toolcrib doctor --fix: it is rebuilt from the segments.",
   },
   AUDIT_INDEX_REBUILT: {
     cause:
       "The index of the trail was damaged. It is rebuilt from the segments, and the damaged file is kept beside it.",
-    did: "The machine lost power while the index was written.",
-    prints:
-      'The audit index "/home/ada/.toolcrib/toolcrib.db" was damaged and is rebuilt; the damaged file is kept next to it',
-    unrun: "machine",
-    tested: "packages/store/test/audit-index.test.ts",
+    files: {
+      ...serverFile("notes", ["mutability_class: read_only"]),
+      ...library(
+        "const onProblem = ({ code, message }) => console.log(code, message);",
+        'const reader = await openAuditReader({ home: ".toolcrib" }, { onProblem });',
+        "await reader.list();",
+      ),
+    },
+    did: "The file of the index was overwritten.",
+    before: ["toolcrib call notes:search --arg query=milk", "printf 'no database' > .toolcrib/toolcrib.db"],
+    run: "node program.mjs",
     fix: "Nothing has to be done. Remove the damaged file when you do not want to examine it. If it repeats, check the disk.",
   },
   AUDIT_QUERY_INVALID: {
@@ -80,9 +90,21 @@ export const explanations: Explanations = {
   },
   AUDIT_RETENTION_FAILED: {
     cause: "Segments that are older or larger than audit.retention allows could not be deleted.",
-    did: "The folder audit in the home is on a file system that became read-only.",
-    prints: "Cannot delete old audit segments: EROFS: read-only file system",
-    unrun: "untested",
+    files: {
+      ...library(
+        "const onProblem = ({ code, message }) => console.log(code, message);",
+        'const options = { home: ".toolcrib", audit: { segmentMaxBytes: 1, retainMaxBytes: 1 } };',
+        "const store = await openStore(options, { now: Date.now, randomBytes, onProblem });",
+        'for (const server of ["notes", "crm"]) {',
+        '  store.audit.record("server.stopped", { server, reason: "stopped" });',
+        "  await store.audit.flush();",
+        "}",
+        "await store[Symbol.asyncDispose]();",
+      ),
+      ".toolcrib/audit-retention.json/notes.txt": "a folder is here\n",
+    },
+    did: "A folder is where the file with the ages of segments has to be.",
+    run: "node program.mjs",
     fix: "Make the folder writable for the user who runs the gateway. The next run deletes what is too old.",
   },
   AUDIT_SEGMENT_DAMAGED: {

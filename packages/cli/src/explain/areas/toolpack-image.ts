@@ -1,7 +1,7 @@
 /** Explanations of the codes of the package toolpack-image. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
-import { pairFiles } from "../samples.ts";
+import { library, pairFiles } from "../samples.ts";
 
 export const explanations: Explanations = {
   IMAGE_NAME_INVALID: {
@@ -13,10 +13,11 @@ export const explanations: Explanations = {
   IMAGE_PART_INVALID: {
     cause:
       "A part of the image (Node, Toolcrib itself) is not the one that was recorded, or its archive cannot be read.",
-    did: "A mirror serves another archive of Node.",
-    prints:
-      "Cannot use the archive of node 24.1.0: its digest is another one\nuse a mirror or registry that has the recorded version",
-    unrun: "untested",
+    files: library(
+      'const [node] = runtimeParts("linux/amd64");',
+      'await readPart(node, Buffer.from("another archive"));',
+    ),
+    run: "node program.mjs",
     fix: "Use a mirror that has the recorded version, or fetch the parts again: toolcrib toolpack fetch.",
   },
   IMAGE_PATH_CONFLICT: {

@@ -1,7 +1,7 @@
 /** Explanations of the codes of the package upstream. A table is one piece. */
 
 import type { Explanations } from "../explanation.ts";
-import { call, gateway, jobsFile, message, serverFile, taskCall, taskId } from "../samples.ts";
+import { call, gateway, httpRequest, jobsFile, message, serverFile, taskCall, taskId } from "../samples.ts";
 
 export const explanations: Explanations = {
   UPSTREAM_ASK_REFUSED: {
@@ -22,10 +22,24 @@ export const explanations: Explanations = {
   },
   UPSTREAM_CAPABILITY_MISSING: {
     cause: "The server asks for something that the client of the call did not declare.",
-    did: "A server asks a question with a page to visit, and the client knows forms only.",
-    prints:
-      'The client that made this call does not support elicitation with a page to visit (url), which the server "crm" needs\nuse a client that declares the capability "elicitation"',
-    unrun: "untested",
+    files: serverFile("visit", ["mutability_class: read_only"], "serve: { auth: none }\n"),
+    did: "The server asks a question with a page to visit, and the client has declared forms only.",
+    before: [
+      "toolcrib serve &",
+      httpRequest(
+        "POST /mcp",
+        [
+          "Content-Type: application/json",
+          "Accept: application/json, text/event-stream",
+          "MCP-Protocol-Version: 2026-07-28",
+          "Mcp-Method: tools/call",
+          "Mcp-Name: notes__search",
+        ],
+        '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"notes__search","arguments":{"query":"milk"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"example","version":"1.0.0"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}}}',
+      ),
+      "kill %1",
+    ],
+    run: "toolcrib audit export 2>&1 | grep CAPABILITY",
     fix: "Use a client that declares it, or do the step elsewhere first, such as toolcrib login SERVER.",
   },
   UPSTREAM_CLOSED: {
@@ -99,10 +113,14 @@ export const explanations: Explanations = {
   },
   UPSTREAM_QUEUE_FULL: {
     cause: "The server runs as many calls as it may, and the queue before it is full.",
-    did: "Fifty agents call one slow server.",
-    prints:
-      'The queue of the server "crm" is full: 16 calls run and 64 wait\ntry again after other calls have ended, or raise serve.limits.max_queued_calls_per_server',
-    unrun: "untested",
+    files: serverFile(
+      "notes",
+      ["mutability_class: read_only"],
+      "serve: { auth: none, limits: { max_calls_per_server: 1, max_queued_calls_per_server: 1 } }\n",
+    ),
+    did: "A call is in flight, and the server does not answer. Of two further calls, one waits.",
+    before: ["toolcrib serve &", `${call("notes__export", {}, 1)} &`],
+    run: "{ toolcrib call notes:search -a query=milk & toolcrib call notes:search -a query=milk & } 2>&1 | grep -m 1 QUEUE",
     fix: "Try again. If the server can do more at a time, raise its concurrency; otherwise raise serve.limits.max_queued_calls_per_server.",
   },
   UPSTREAM_QUEUE_SHARE: {
@@ -160,9 +178,11 @@ export const explanations: Explanations = {
   UPSTREAM_WATCH_REFUSED: {
     cause:
       "The resource cannot be watched: its server does not report changes, or the maximum number is watched.",
-    did: "A client subscribes to a resource of a server without subscriptions.",
-    prints: 'The server "notes" does not report changes of resources',
-    unrun: "untested",
+    ...gateway,
+    did: "A client subscribes to a resource of a server of 2026-07-28, which reports no changes of it.",
+    prints: 'The server does not report changes of "note:1"',
+    unrun: "setup",
+    tested: "packages/upstream/test/source-modern.process.test.ts",
     fix: "Read the resource again when you need it.",
   },
 };
