@@ -143,7 +143,7 @@ function warnAboutContainment(
 ): Logger {
   const { options } = context;
   const affected = config.toolServers.filter(({ notEnforced }) => notEnforced.length > 0);
-  const warnings = new Set(affected.flatMap(({ notEnforced }) => notEnforced));
+  const shown = new Map(affected.map(({ id, containment }) => [id, containment.notEnforced.join()]));
   if (affected.length > 0) {
     const names = affected.slice(0, warnedMaxCount).map(({ id }) => id);
     const more = affected.length - names.length;
@@ -154,7 +154,9 @@ function warnAboutContainment(
   return {
     ...logger,
     warn: (fields, message) => {
-      if (!warnings.has(message)) logger.warn(fields, message);
+      const { server, notEnforced } = fields as { readonly server?: unknown; readonly notEnforced?: unknown };
+      const isShown = Array.isArray(notEnforced) && shown.get(String(server)) === notEnforced.join();
+      if (!isShown) logger.warn(fields, message);
     },
   };
 }
