@@ -16,7 +16,7 @@ export interface ReadBudgetOptions {
   readonly maxBytes: number;
   /** Returns when the reader of the owner takes more; undefined while it does. */
   readonly whenTaken: () => Promise<void> | undefined;
-  /** Milliseconds without a byte after which a response is broken off that uses up the room for others. @default 30000 */
+  /** Milliseconds without a byte after which a response is broken off that uses up the room for others. @default 30,000 */
   readonly stalledMs?: number;
 }
 
