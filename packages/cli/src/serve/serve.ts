@@ -8,12 +8,12 @@ import { resolve } from "node:path";
 import { readToken } from "@toolcrib/auth";
 import { CodedError, didYouMean, formatDiagnostics, isCodedError, type Logger } from "@toolcrib/diagnostics";
 import { type Gateway, startGateway } from "@toolcrib/gateway";
+import { gatewayDepsOf } from "../access/gateway-deps.ts";
 import { findRunningGateways, removeRunFile, writeRunFile } from "../access/run-file.ts";
 import { askAboutWaiting } from "../approve/ask-about-waiting.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
-import { projectFolderOf } from "../config/project-folder.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { noteWarning, noteWrapped } from "../output/note-wrapped.ts";
@@ -76,16 +76,9 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   if (flags.stdio !== true) await requireFreeAddress(context, loaded);
   await using reloads = new LiveReload({ output: outputAbove(output, start), logger, load, isQuiet });
   const gateway = await startGateway(loaded.config, {
-    home: options.home,
+    ...gatewayDepsOf(context, { logger, configFiles: loaded.files }),
     // A client that started this process runs as its user. Others do not learn where the home is.
     homeFlag: flags.stdio === true ? options.homeFlag : "",
-    env: context.env,
-    directory: context.directory,
-    projectFolder: projectFolderOf(context),
-    wrap: context.wrap,
-    logger,
-    version,
-    configFiles: loaded.files,
     reload: () => reloads.reload(),
   });
   programLog.logger.info({ version, configFiles: loaded.files }, "gateway.started");
