@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -14,10 +12,9 @@ import {
 } from "node:fs";
 import { test } from "node:test";
 import { checkGolden, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { shellLine, skipWithoutTerminal, Terminal } from "./terminal.ts";
 import { writeCatalog } from "./toolspec-samples.ts";
 import {
-  cleanEnvironment,
-  commandLine,
   golden,
   normalize,
   onAnyMachine,
@@ -213,33 +210,24 @@ test("a denied call of a toolspec's tool leaves one record, and is answered the 
   assert.equal(denied.length, 2, stdout);
 });
 
-const hasScript = spawnSync("script", ["--version"], { env: { PATH: "/usr/bin:/bin" } }).status === 0;
-
 test("add asks on a terminal for the API, for confirmation, and for the secret, which it does not show", {
-  skip: hasScript ? false : "script of util-linux, which gives a command a terminal, is not installed",
+  skip: skipWithoutTerminal,
 }, async () => {
   await using directory = await makeTemporaryDirectory();
   writeCatalog(directory.join("catalog"));
-  const command = [process.execPath, ...commandLine, "add"].map((word) => `'${word}'`).join(" ");
-  const terminal = spawn("script", ["-qefc", command, "/dev/null"], {
-    cwd: directory.path,
-    env: { ...cleanEnvironment(directory.path), TOOLCRIB_CATALOG: "catalog", NO_COLOR: "1" },
-  });
-  const ended = once(terminal, "close");
-  let shown = "";
-  terminal.stdout.setEncoding("utf8").on("data", (text: string) => {
-    shown += text;
-  });
+  const env = { TOOLCRIB_CATALOG: "catalog", NO_COLOR: "1" };
+  await using terminal = new Terminal(shellLine(["add"]), { directory: directory.path, env });
   for (const [question, answer] of [
     [/Which API or server\?/, "repositories"],
     [/Which one\? \(1 to \d, or Enter/, "acme"],
     [/Add it to toolcrib\.yaml\? \[Y\/n\]/, "y"],
     [/Value of acme-token \(it is not shown\)/, canary],
   ] as const) {
-    await waitUntil(() => question.test(shown), { what: `${question} is asked` });
-    terminal.stdin.write(`${answer}\r`);
+    await terminal.untilShown(question);
+    terminal.press(`${answer}\r`);
   }
-  const [code] = await ended;
+  const code = await terminal.end();
+  const shown = terminal.text;
   assert.equal(code, 0, shown);
   assert.match(shown, /added acme to toolcrib\.yaml/);
   assert.doesNotMatch(shown, /c4nary/);

@@ -96,6 +96,20 @@ test("requests without an answer have a limit of bytes together", async () => {
   assert.equal((await bridge.request(4, "tools/call", { name: "t", arguments: { text } })).error, undefined);
 });
 
+test("the id and the method of a request count as what is kept of it", async () => {
+  await using user = await setUp();
+  const { bridge } = user;
+  await bridge.initialize();
+  // Each is kept as bytes and as a text of one or two bytes for each character: the third passes 32 MiB.
+  const long = "x".repeat(4 * 1024 * 1024);
+  const ids = [`a${long}`, "b", `c${long}`];
+  const answers = ids.map((id) => bridge.answerTo(id));
+  for (const id of ids) bridge.send(id === "b" ? { id, method: `tools/${long}` } : call(id));
+  const refused = await (answers[2] as Promise<Rpc>);
+  assert.ok(isRefused(refused));
+  assert.match(refused.error?.message ?? "", /more than 33554432 bytes/);
+});
+
 test("a line that is too long, a batch that is too large and an id in use are errors", async () => {
   await using user = await setUp();
   const { bridge } = user;

@@ -171,6 +171,9 @@ test("of the places of a client's file, the one of the version that is here is w
   const folder = ".config/opencode/";
   await check("opencode", [folder], `${folder}opencode.json`);
   await check("opencode", [`${folder}opencode.jsonc`], `${folder}opencode.jsonc`);
+  // It reads both, and the second one last.
+  const both = [`${folder}opencode.json`, `${folder}opencode.jsonc`];
+  await check("opencode", both, `${folder}opencode.jsonc`);
   const settings = "settings/cline_mcp_settings.json";
   const code = `.config/Code/User/globalStorage/saoudrizwan.claude-dev/${settings}`;
   await check("cline", [code], code);

@@ -1,7 +1,6 @@
 /** `toolcrib` without a command: a walk to a first call on a terminal, a summary beside a gateway, a short help elsewhere. */
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import {
@@ -12,10 +11,10 @@ import {
   type TemporaryDirectory,
   waitUntil,
 } from "@toolcrib/testing";
-import { cleanEnvironment, commandLine, runToolcrib } from "./transcript.ts";
+import { shellLine, skipWithoutTerminal, Terminal } from "./terminal.ts";
+import { runToolcrib } from "./transcript.ts";
 
-const script = "/usr/bin/script";
-const skip = process.platform === "linux" && existsSync(script) ? false : "needs script of util-linux";
+const skip = skipWithoutTerminal;
 
 const ctrlC = "\u0003";
 const ctrlD = "\u0004";
@@ -26,40 +25,17 @@ async function onTerminal(
   words: readonly string[],
   answers: readonly (readonly [question: RegExp, answer: string])[],
 ): Promise<string> {
-  const line = [process.execPath, ...commandLine, ...words]
-    .map((word) => `'${word.replaceAll("'", "'\\''")}'`)
-    .join(" ");
-  const env = Object.fromEntries(
-    Object.entries({
-      ...process.env,
-      ...cleanEnvironment(directory.path),
-      TERM: "xterm",
-      NO_COLOR: "1",
-    }).filter(([, value]) => value !== undefined),
-  ) as NodeJS.ProcessEnv;
-  const child = spawn(script, ["-qec", line, "/dev/null"], { cwd: directory.path, env });
-  let shown = "";
+  const setting = { directory: directory.path, env: { NO_COLOR: "1" } };
+  await using terminal = new Terminal(shellLine(words), setting);
   let read = 0;
-  const left = [...answers];
-  child.stdout.on("data", (chunk: Buffer) => {
-    shown += chunk.toString();
-    for (let next = left[0]; next !== undefined; next = left[0]) {
-      const found = next[0].exec(shown.slice(read));
-      if (found === null) return;
-      read += found.index + found[0].length;
-      left.shift();
-      child.stdin.write([ctrlC, ctrlD].includes(next[1]) ? next[1] : `${next[1]}\n`);
-    }
-  });
-  const timer = setTimeout(() => child.kill(), 90_000);
-  await new Promise((resolve) => child.once("close", resolve));
-  clearTimeout(timer);
-  assert.deepEqual(
-    left.map(([question]) => String(question)),
-    [],
-    shown,
-  );
-  return shown.replaceAll("\r\n", "\n");
+  for (const [question, answer] of answers) {
+    await terminal.untilShown(question, read);
+    const found = question.exec(terminal.text.slice(read)) as RegExpExecArray;
+    read += found.index + found[0].length;
+    terminal.press([ctrlC, ctrlD].includes(answer) ? answer : `${answer}\n`);
+  }
+  await terminal.end();
+  return terminal.text.replaceAll("\r\n", "\n");
 }
 
 test("a newcomer comes from an empty home to a first call", { skip }, async () => {

@@ -100,6 +100,42 @@ test("serve prints no token of the home where it accepts only access tokens", as
   assert.match(both, /Bearer TOKEN\n.*TOKEN is the content of /);
 });
 
+test("serve warns in one line about containment that is not enforced, and about what a change adds", async () => {
+  await using directory = await makeTemporaryDirectory();
+  await using echo = await startEchoHttpServer({ builtin: ["echo"] });
+  const entry = (id: string, more: object = {}) => ({
+    id,
+    transport: { kind: "streamable_http", url: echo.url },
+    ...more,
+  });
+  const write = (...servers: readonly object[]) =>
+    writeFileSync(
+      directory.join("toolcrib.json"),
+      JSON.stringify({ tool_servers: servers, serve: { listen: "127.0.0.1:0" } }),
+    );
+  write(entry("a"), entry("b", { trust_state: "verified" }), entry("c", { trust_state: "certified" }));
+  await using gateway = await startServe([], { directory: directory.path });
+  // The log has quotes within JSON.
+  const warnings = () =>
+    gateway
+      .stderr()
+      .replaceAll('\\"', '"')
+      .match(/Containment .*NOT enforced/g);
+  assert.deepEqual(warnings(), ["Containment is NOT enforced"]);
+  assert.match(gateway.stderr(), /NOT enforced for a, b: they/);
+  // Servers that are opened again with the same restrictions are not named again.
+  write(
+    entry("a", { containment: { max_execution_seconds: 30 } }),
+    entry("b", { trust_state: "unverified" }),
+    entry("d"),
+  );
+  await waitUntil(() => gateway.stderr().includes("Applied a changed configuration"));
+  assert.deepEqual(warnings()?.slice(1), [
+    'Containment of tool server "b" is NOT enforced',
+    'Containment of tool server "d" is NOT enforced',
+  ]);
+});
+
 test("serve names approve as the next command where tools wait for the operator", async () => {
   await using directory = await makeTemporaryDirectory();
   await using server = await startEchoHttpServer({ builtin: ["echo"] });

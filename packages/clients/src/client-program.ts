@@ -42,6 +42,8 @@ export interface ClientProgram {
   readonly format: "json" | "toml" | "yaml";
   /** The paths that its file can have: the usual one first, then those of other versions. */
   readonly files: (places: UserPlaces) => readonly PathParts[];
+  /** Whether it reads all of these files, and an entry in a later one takes the place of that in an earlier one. @default false */
+  readonly mergesFiles?: true;
   /** The member of the file that contains its servers. */
   readonly section: string;
   /** Whether the section is a list whose entries have a name, instead of a map by name. @default false */

@@ -251,6 +251,7 @@ export const clientPrograms: readonly ClientProgram[] = [
     format: "json",
     files: (places) =>
       ["opencode.json", "opencode.jsonc"].map((name): PathParts => [...xdgConfig(places), "opencode", name]),
+    mergesFiles: true,
     section: "mcp",
     remote: remote("url", "remote", { enabled: true }),
     local: ({ command, args }) => ({ type: "local", command: [command, ...args], enabled: true }),

@@ -84,24 +84,34 @@ interface UnmeasuredList {
   count: number;
 }
 
-/** Maximum number of lists that are not estimated yet. */
-const unmeasuredMax = 32;
+/** Maximum number of lists that are not estimated yet, and of the tools in all of them. */
+const unmeasuredMax = { lists: 8, tools: 8000 };
 
 /** The tools of all clients of one gateway. */
 export class ClientTools {
   #deps: ClientToolsDeps;
   /** The tokens of lists that are cached. */
   readonly #measured = new WeakMap<readonly JsonObject[], ListUsage>();
-  /** Lists that clients received, whose tokens are estimated when somebody asks: long lists take milliseconds. */
+  /**
+   * Lists that clients received, whose tokens are estimated when somebody asks, as long lists take milliseconds, or
+   * when they are old: lists of tools that have changed are not kept for it.
+   */
   readonly #unmeasured = new Map<readonly JsonObject[], UnmeasuredList>();
+  #unmeasuredTools = 0;
   #usage: ListUsage = { listedTokens: 0, savedTokens: 0 };
 
   constructor(deps: ClientToolsDeps) {
     this.#deps = deps;
+    deps.index.onChange(() => this.#measure());
   }
 
   /** Counts of all lists so far. */
   get usage(): ListUsage {
+    this.#measure();
+    return this.#usage;
+  }
+
+  #measure(): void {
     for (const [items, { whole, count }] of this.#unmeasured) {
       const listedTokens = tokensOfList(items as unknown as readonly ToolDefinition[]);
       const savedTokens = whole === undefined ? 0 : Math.max(0, tokensOf(whole) - listedTokens);
@@ -109,7 +119,7 @@ export class ClientTools {
       this.#count({ listedTokens, savedTokens }, count);
     }
     this.#unmeasured.clear();
-    return this.#usage;
+    this.#unmeasuredTools = 0;
   }
 
   #count({ listedTokens, savedTokens }: ListUsage, count: number): void {
@@ -247,8 +257,9 @@ export class ClientTools {
     }
     const { tools, whole } = this.#listedIn(identity, serverId);
     this.#unmeasured.set(items, { whole: tools === whole ? undefined : whole, count: 1 });
-    // They are kept until somebody asks.
-    if (this.#unmeasured.size > unmeasuredMax) void this.usage;
+    this.#unmeasuredTools += whole.length;
+    const { lists, tools: toolsMax } = unmeasuredMax;
+    if (this.#unmeasured.size > lists || this.#unmeasuredTools > toolsMax) this.#measure();
   }
 
   /** What lists cost so far, and those of the endpoints that `identity` may use; estimated when it is read. */

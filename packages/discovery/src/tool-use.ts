@@ -3,6 +3,7 @@
  * until it ends, so that calls change no list. Read only where a list depends on them.
  */
 
+import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { type AuditStore, clientIdentityOf } from "@toolcrib/store";
 import { type Identity, identityKey, type ToolId } from "@toolcrib/tool";
 import type { ListConfig } from "./create-discovery.ts";
@@ -20,9 +21,10 @@ export interface ToolUseDeps {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<unknown>;
+  readonly logger: Pick<Logger, "warn">;
 }
 
-/** Milliseconds that the start of a gateway waits for the trail; after them, no use is known in this run. */
+/** Milliseconds that the start of a gateway waits for the trail; after them, no use is known in this run, which is logged. */
 const waitMs = 2000;
 
 /**
@@ -35,10 +37,12 @@ export async function openToolUse(
 ): Promise<((identity: Identity) => readonly ToolId[]) | undefined> {
   const endpoints = [{ mode: serve.mode, mostUsed: serve.list.mostUsed }, ...Object.values(profiles)];
   if (!endpoints.some(({ mode, mostUsed }) => mode === "auto" && mostUsed > 0)) return undefined;
-  const read = readUse(deps).catch(() => new Map<string, readonly ToolId[]>());
-  const late = deps.sleep(waitMs).then(() => new Map<string, readonly ToolId[]>());
+  const read = readUse(deps).catch((error: unknown) => messageOf(error));
+  const late = deps.sleep(waitMs).then(() => `the audit trail was not read within ${waitMs / 1000} s`);
   const used = await Promise.race([read, late]);
-  return (identity) => used.get(identityKey(identity)) ?? [];
+  if (typeof used !== "string") return (identity) => used.get(identityKey(identity)) ?? [];
+  deps.logger.warn({ reason: used }, "lists have no tools that clients used most, until the next start");
+  return () => [];
 }
 
 async function readUse({ audit, now }: ToolUseDeps): Promise<ReadonlyMap<string, readonly ToolId[]>> {

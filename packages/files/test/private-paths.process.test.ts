@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   createPrivateFile,
   isOpenToOthers,
@@ -85,6 +86,17 @@ describe("locks", () => {
     held?.[Symbol.dispose]();
     using lock = await waiting;
     assert(lock !== undefined);
+  });
+
+  test("waitForLock() measures its time limit, and not its attempts", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const held = tryLock(directory.path, "a", "exclusive");
+    const waiting = waitForLock(directory.path, "a", 500);
+    // A busy machine: the limit passes before the second attempt.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600);
+    const released = delay(100).then(() => held?.[Symbol.dispose]());
+    assert.equal(await waiting, undefined);
+    await released;
   });
 
   test("the lock of a killed process is free", async () => {

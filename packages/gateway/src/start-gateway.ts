@@ -196,6 +196,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
       audit: store.audit,
       now,
       sleep: (ms) => delay(ms, undefined, { ref: false }),
+      logger,
     }),
     seenLabels,
     hooks: hooks && { hooks, monotonicMs },

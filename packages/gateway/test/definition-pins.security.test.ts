@@ -66,7 +66,7 @@ async function approveAll({ gateway }: TestGateway): Promise<readonly string[]> 
 /** Waits until the gateway read the lists of the server again. */
 async function relist(test: TestGateway, { server }: Setting, isDone: () => boolean): Promise<void> {
   server.notify("notifications/tools/list_changed");
-  await waitUntil(isDone, { what: `the list was read again: ${idsIn(test)}` });
+  await waitUntil(isDone, { what: () => `the list was read again: ${idsIn(test)}` });
 }
 
 const unverified = { trust_state: "unverified" };

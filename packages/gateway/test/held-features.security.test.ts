@@ -86,7 +86,7 @@ async function approveAll({ gateway }: TestGateway, names?: readonly string[]): 
 
 async function relist(test: TestGateway, { server }: Setting, kind: string, isDone: () => boolean) {
   server.notify(`notifications/${kind}/list_changed`);
-  await waitUntil(isDone, { what: `the lists were read again: ${JSON.stringify(waitingIn(test))}` });
+  await waitUntil(isDone, { what: () => `the lists were read again: ${JSON.stringify(waitingIn(test))}` });
 }
 
 const everything: Lists = {

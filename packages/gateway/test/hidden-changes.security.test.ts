@@ -198,7 +198,7 @@ it("a client is not notified of updates of resources that the policy hides from 
   for (const uri of ["r://dir/hidden/1", "r://dir/seen", "r://dir"]) {
     server.notify("notifications/resources/updated", { uri });
   }
-  await waitUntil(() => heard.length >= 5, { what: heard.join() });
+  await waitUntil(() => heard.length >= 5, { what: () => heard.join() });
   assert.deepEqual(heard.sort(), [
     "ci r://dir",
     "ci r://dir/seen",
@@ -234,11 +234,11 @@ it("replaced policies are notified to the clients whose lists they change, and e
     if (as === "dev") await client.subscribeResource({ uri: "r://dir" });
   }
   writeFileSync(join(test.home, "..", "main.cedar"), policyOf("c"));
-  await waitUntil(() => heard.length >= 2, { what: heard.join() });
+  await waitUntil(() => heard.length >= 2, { what: () => heard.join() });
   server.notify("notifications/resources/updated", { uri: "r://dir" });
   tools = [toolNamed("a", { description: "Another one" })];
   server.notify("notifications/tools/list_changed");
-  await waitUntil(() => heard.length >= 4, { what: heard.join() });
+  await waitUntil(() => heard.length >= 4, { what: () => heard.join() });
   assert.deepEqual(heard.sort(), [
     "ci notifications/tools/list_changed",
     "dev notifications/resources/list_changed",

@@ -3,7 +3,7 @@
  * member that a hook misspells must not let pass what it meant to stop. Pure.
  */
 
-import { messageOf } from "@toolcrib/diagnostics";
+import { isCodedError } from "@toolcrib/diagnostics";
 import { readJson, type TreeBuilder } from "@toolcrib/document";
 import {
   isJsonObject,
@@ -57,9 +57,11 @@ export function parseAnswer(text: string, subject: HookSubject): HookAnswer | st
     answer = parseJson(text, { maxLength: Number.POSITIVE_INFINITY, maxDepth, maxValues });
     if (mayBeIllFormed(text)) answer = toWellFormedJson(answer);
   } catch (error) {
-    const reason = messageOf(error).replace(/^JSON text /, "");
-    // The engine quotes the text, which the client must not see.
-    return /^is not valid/.test(reason) ? "its answer is not valid JSON" : `its answer ${reason}`;
+    const code = isCodedError(error) ? error.code : undefined;
+    if (code === "JSON_TOO_DEEP") return `its answer nests deeper than ${maxDepth} levels`;
+    if (code === "JSON_TOO_MANY_VALUES") return `its answer has more than ${maxValues} values`;
+    // The message of the engine quotes the text, which the client must not see.
+    return "its answer is not valid JSON";
   }
   if (!isJsonObject(answer)) return "its answer is not a JSON object";
   const ambiguity = ambiguityOf(text);

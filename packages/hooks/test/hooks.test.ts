@@ -151,6 +151,10 @@ test("an answer that readers of JSON could understand differently is none", asyn
     const text = `{"decision":"replace","arguments":{"a":[${number}]}}`;
     assert.equal(await reasonOf(text), `its answer has the number ${number}, which is too large`);
   }
+  const many = `{"decision":"replace","arguments":{"a":[${"0,".repeat(250_000)}0]}}`;
+  assert.equal(await reasonOf(many), "its answer has more than 250000 values");
+  // The reason of the engine quotes the text, also one that looks like a reason.
+  assert.equal(await reasonOf("JSON text nests deeper"), "its answer is not valid JSON");
   const same = '{"decision":"replace","arguments":{"a":[{"b":1e300},{"b":1e-400}],"__proto__":{"a":1}}}';
   assert.equal(await reasonOf(same), "replace");
 });

@@ -28,6 +28,9 @@ const readyMaxMs = 10_000;
 const closeMaxMs = 2_000;
 /** How often a watchdog that was killed is started again. */
 const restartsMaxCount = 5;
+/** How often its start is tried each time, and the wait after the first failure, which doubles with each. */
+const startsMaxCount = 5;
+const startPauseMs = 100;
 
 /** The markers of one gateway. */
 export interface Watched {
@@ -46,7 +49,7 @@ export class Watchdog {
   #starting: Promise<WatchdogShell> | undefined;
   #current: WatchdogShell | undefined;
   #restartCount = 0;
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   /** @param path PATH in which the shell finds `sleep` and `ps`. */
   constructor(watched: Watched, path: string, logger: Logger) {
@@ -57,7 +60,7 @@ export class Watchdog {
 
   /** Resolves when the watchdog runs; starts it if necessary. @throws {ProcessError} `PROCESS_WATCHDOG_FAILED` */
   async ready(): Promise<void> {
-    this.#starting ??= this.#start();
+    this.#starting ??= this.#unlessFailed(this.#start());
     await this.#starting;
   }
 
@@ -75,20 +78,22 @@ export class Watchdog {
 
   /** Ends the watchdog, or lets it end the remaining processes if `isAllGone` is false. Safe to repeat. */
   async close(isAllGone: boolean): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     // There is nothing to close if the watchdog could not be started.
     const shell = await this.#starting?.catch(() => undefined);
     await shell?.close(isAllGone);
   }
 
-  #start(): Promise<WatchdogShell> {
-    const starting = startShell(this.#watched, this.#path).then((shell) => {
-      this.#current = shell;
-      for (const [pid, startedAt] of this.#sessions) shell.send(`+ ${pid} ${startedAt}\n`);
-      shell.exited.then(() => this.#restart(shell.pid));
-      return shell;
-    });
-    // The caller of `ready` gets the error; the next launch is another attempt.
+  async #start(): Promise<WatchdogShell> {
+    const shell = await startShell(this.#watched, this.#path);
+    this.#current = shell;
+    for (const [pid, startedAt] of this.#sessions) shell.send(`+ ${pid} ${startedAt}\n`);
+    void shell.exited.then(() => this.#restart(shell.pid));
+    return shell;
+  }
+
+  /** The caller of `ready` gets the error of a failed start; the next launch is another attempt. */
+  #unlessFailed(starting: Promise<WatchdogShell>): Promise<WatchdogShell> {
     starting.catch(() => {
       this.#starting = undefined;
     });
@@ -98,7 +103,7 @@ export class Watchdog {
   #restart(pid: number): void {
     this.#current = undefined;
     this.#starting = undefined;
-    if (this.#isClosed) return;
+    if (this.#closing.signal.aborted) return;
     this.#restartCount += 1;
     const record = { pid, restartCount: this.#restartCount };
     if (this.#restartCount > restartsMaxCount) {
@@ -108,8 +113,21 @@ export class Watchdog {
       return;
     }
     this.#logger.warn(record, "upstream.watchdog.restarted");
-    this.#starting = this.#start();
-    this.#starting.catch((error: unknown) => this.#logger.error({ err: error }, "upstream.watchdog.failed"));
+    this.#starting = this.#unlessFailed(this.#startAgain());
+  }
+
+  /** Servers run, and nothing would end them with the gateway: a start that fails is tried again before the next launch. */
+  async #startAgain(): Promise<WatchdogShell> {
+    const { signal } = this.#closing;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#start();
+      } catch (error) {
+        if (!signal.aborted) this.#logger.error({ err: error, attempt }, "upstream.watchdog.failed");
+        if (signal.aborted || attempt === startsMaxCount) throw error;
+      }
+      await delay(startPauseMs * 2 ** (attempt - 1), undefined, { ref: false, signal });
+    }
   }
 }
 

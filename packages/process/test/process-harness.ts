@@ -32,10 +32,12 @@ export interface TestLauncher extends AsyncDisposable {
 export function createTestLauncher(
   options: LauncherOptions = {},
   env: { readonly [name: string]: string | undefined } = process.env,
+  onRecord: (event: string) => void = () => {},
 ): TestLauncher {
   const records: TestLauncher["records"] = [];
   const record = (fields: object, event: string): void => {
     records.push({ ...fields, event });
+    onRecord(event);
   };
   const logger = { debug: record, info: record, warn: record, error: record };
   const launcher = createProcessLauncher({ env, now: Date.now, logger, randomBytes }, options);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { createProcessLauncher } from "@toolcrib/process";
 import {
@@ -80,6 +81,47 @@ test("The watchdog starts with the first launch, is replaced after it was killed
   await host.launcher[Symbol.asyncDispose]();
   assert.deepEqual(await watchdogsOf(process.pid), before);
 });
+
+test("A watchdog that is killed while it is started again is started without another launch", {
+  skip: !existsSync("/proc/self/task") && "needs the list of children of a process of Linux",
+}, async () => {
+  let isToKill = false;
+  await using host = createTestLauncher({}, process.env, (event) => {
+    if (event !== "upstream.watchdog.restarted" || !isToKill) return;
+    isToKill = false;
+    // The new shell exists, and has not said that it is ready.
+    queueMicrotask(() => {
+      for (const pid of watchdogsHere()) process.kill(pid, "SIGKILL");
+    });
+  });
+  const before = watchdogsHere();
+  const server = await host.launch("sh", [fixture("tree.sh"), uniqueSleep()]);
+  await readLine(server.stdout);
+  const [watchdog] = watchdogsHere().filter((pid) => !before.includes(pid));
+  isToKill = true;
+  process.kill(watchdog!, "SIGKILL");
+  const events = () =>
+    host.records.filter(({ event }) => event.startsWith("upstream.watchdog")).map(({ event }) => event);
+  await until("its start has failed", () => events().includes("upstream.watchdog.failed"));
+  await until("another one runs", () => watchdogsHere().some((pid) => !before.includes(pid)));
+  assert.deepEqual(events(), ["upstream.watchdog.restarted", "upstream.watchdog.failed"]);
+  await host.launcher[Symbol.asyncDispose]();
+  assert.deepEqual(watchdogsHere(), before);
+});
+
+/** The watchdogs of this process, read at once. */
+function watchdogsHere(): readonly number[] {
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8").trim().split(" ");
+  return children
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("toolcrib-watchdog");
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
 
 test("No server is launched without a watchdog: when it is killed again and again", async () => {
   await using host = createTestLauncher();

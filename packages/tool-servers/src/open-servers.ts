@@ -113,7 +113,8 @@ function openServer(
   exits.name(server.id);
   const tokens = oauth?.addServer(server);
   const upstream = createServer(current, memory, tokens, shared, context);
-  for (const warning of server.notEnforced) logger.warn({ server: server.id }, warning);
+  const { notEnforced } = server.containment;
+  for (const warning of server.notEnforced) logger.warn({ server: server.id, notEnforced }, warning);
   warnOfDifferences(server, upstream, logger);
   if (tokens !== undefined) oauth?.logins.onChange(tokens, (change) => upstream.credentialsChanged(change));
   return {

@@ -14,9 +14,8 @@ import { packageConfigOf } from "@toolcrib/mcpkg-runtime";
 import { type Identity, localIdentity } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
 import type { LoadedConfig } from "../config/load-cli-config.ts";
-import { projectFolderOf } from "../config/project-folder.ts";
 import { withProgress } from "../progress/progress.ts";
-import { version } from "../version.ts";
+import { gatewayDepsOf } from "./gateway-deps.ts";
 import { serversWaitMs, startingIn, statesOf } from "./server-states.ts";
 import { isUnavailableTool, type ToolAccess, type ToolDescription } from "./tool-access.ts";
 
@@ -48,23 +47,13 @@ export async function startLocalGateway(
   logger: Logger,
   onlyServer: string | undefined,
 ): Promise<Gateway> {
-  const { options } = context;
   const { config, files } = loaded;
   const isWanted = ({ id }: { readonly id: string }) => onlyServer === undefined || id === onlyServer;
   const toolServers = config.toolServers.filter(isWanted);
   const toolspecs = config.toolspecs.filter(isWanted);
   const gateway = await startGateway(
     { ...config, toolServers, toolspecs, packages: packagesOf(config, onlyServer) },
-    {
-      home: options.home,
-      env: context.env,
-      directory: context.directory,
-      projectFolder: projectFolderOf(context),
-      wrap: context.wrap,
-      logger,
-      version,
-      configFiles: files,
-    },
+    gatewayDepsOf(context, { logger, configFiles: files }),
   );
   try {
     await withProgress(

@@ -53,13 +53,13 @@ export function readClientMessage(value: JsonValue, text: string): ClientMessage
   const inHeaders = typeof version === "string" ? `${method ?? ""}${version}` : "";
   if (!/^[\x20-\x7e]*$/.test(inHeaders)) return '"method" and the protocol version are printable ASCII';
   const kept: Record<string, JsonValue> = {};
-  let keptLength = 0;
+  let keptLength = lengthOf(id) + lengthOf(method) + lengthOf(version);
   for (const name of headParams) {
     const parameter = given[name];
     // Anything else chooses no header and names no request.
     if (typeof parameter !== "string" && typeof parameter !== "number") continue;
     kept[name] = parameter;
-    keptLength += typeof parameter === "string" ? parameter.length : 0;
+    keptLength += lengthOf(parameter);
   }
   if (version !== undefined) kept["_meta"] = { [metaKeys.protocolVersion]: version };
   const body = Buffer.from(text);
@@ -76,6 +76,10 @@ export function readClientMessage(value: JsonValue, text: string): ClientMessage
     } as Message,
     isModern: version !== undefined,
   };
+}
+
+function lengthOf(value: JsonValue | undefined): number {
+  return typeof value === "string" ? value.length : 0;
 }
 
 /** Whether a value is an id that comes back as it was sent. The decoder of lines makes inexact ones NaN. */

@@ -44,10 +44,13 @@ export function placesOf({ userDirectory, env, platform }: ProcessContext): User
 
 /**
  * Returns the path of a client's file: the first that exists, or whose folder does; without any, the usual one.
- * A folder says nothing where the client has another file in it.
+ * A folder says nothing where the client has another file in it. Of a client that merges its files, it is the last that
+ * exists, whose entries count.
  */
 export function clientFile(program: ClientProgram, context: ProcessContext): string {
   const files = filesOf(program, placesOf(context));
+  const last = program.mergesFiles && files.findLast((file) => existsSync(file));
+  if (last !== undefined) return last;
   const isAlone = (file: string) => !files.some((one) => dirname(one) === dirname(file) && existsSync(one));
   const found = files.find((file) => existsSync(file) || (existsSync(dirname(file)) && isAlone(file)));
   return found ?? (files[0] as string);

@@ -14,6 +14,7 @@ import type { SourceStatus } from "@toolcrib/inventory";
 import { isJsonObject } from "@toolcrib/json";
 import { changedConfigFiles } from "../access/changed-files.ts";
 import { getFromGateway } from "../access/gateway-api.ts";
+import { gatewayDepsOf } from "../access/gateway-deps.ts";
 import { findReachableGateway } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
 import { serversWaitMs } from "../access/server-states.ts";
@@ -21,14 +22,12 @@ import { differenceTexts } from "../adopted/difference-lines.ts";
 import type { CliContext } from "../cli-context.ts";
 import { shortPath } from "../config/find-config-files.ts";
 import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
-import { projectFolderOf } from "../config/project-folder.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
 import { probeAddress } from "../serve/probe-address.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { waitForServers } from "../serve/wait-for-servers.ts";
-import { version } from "../version.ts";
 import { type Finding, failed, ok, warning } from "./check.ts";
 import { anchorFinding, checkAnchors } from "./check-anchors.ts";
 import { checkDeclared } from "./check-declared.ts";
@@ -205,18 +204,9 @@ async function checkPort({ config }: LoadedConfig, running: RunningGateway | und
 
 /** Starts the servers, waits for each, and stops them. */
 async function contactServers(context: CliContext, { config, files }: LoadedConfig): Promise<Finding[]> {
-  const { options } = context;
   if (config.toolServers.length === 0 && config.toolspecs.length === 0) return [];
-  await using gateway = await startGateway(config, {
-    home: options.home,
-    env: context.env,
-    directory: context.directory,
-    projectFolder: projectFolderOf(context),
-    wrap: context.wrap,
-    logger: createCommandLogger(context, "silent"),
-    version,
-    configFiles: files,
-  });
+  const logger = createCommandLogger(context, "silent");
+  await using gateway = await startGateway(config, gatewayDepsOf(context, { logger, configFiles: files }));
   const settings = { waitMs: serversWaitMs, signal: context.signal };
   const starting = await waitForServers(gateway, settings, () => {
     // All findings are reported together, in the order of the configuration.

@@ -21,17 +21,16 @@ import {
 } from "@toolcrib/mcpkg-runtime";
 import { createTestHistory } from "@toolcrib/store";
 import { localIdentity } from "@toolcrib/tool";
+import { gatewayDepsOf } from "../access/gateway-deps.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type LoadedConfig, loadConfigOrDefaults } from "../config/load-cli-config.ts";
-import { projectFolderOf } from "../config/project-folder.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
 import { withHome } from "../output/with-home.ts";
 import { withProgress } from "../progress/progress.ts";
-import { version } from "../version.ts";
 import { judgeInstalled } from "./explain-implementations.ts";
 import { toJunit } from "./junit.ts";
 import { requireRecordable, writeRecordings } from "./record-tests.ts";
@@ -235,14 +234,7 @@ export async function startTestGateway(
       toolspecs: config.toolspecs.filter(isCalled),
     },
     {
-      home: context.options.home,
-      env: context.env,
-      directory: context.directory,
-      projectFolder: projectFolderOf(context),
-      wrap: context.wrap,
-      logger: createCommandLogger(context, "silent"),
-      version,
-      configFiles: files,
+      ...gatewayDepsOf(context, { logger: createCommandLogger(context, "silent"), configFiles: files }),
       trialPackages: [trial],
     },
   );

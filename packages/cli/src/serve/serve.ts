@@ -8,12 +8,12 @@ import { resolve } from "node:path";
 import { readToken } from "@toolcrib/auth";
 import { CodedError, didYouMean, formatDiagnostics, isCodedError, type Logger } from "@toolcrib/diagnostics";
 import { type Gateway, startGateway } from "@toolcrib/gateway";
+import { gatewayDepsOf } from "../access/gateway-deps.ts";
 import { findRunningGateways, removeRunFile, writeRunFile } from "../access/run-file.ts";
 import { askAboutWaiting } from "../approve/ask-about-waiting.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
-import { projectFolderOf } from "../config/project-folder.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { noteWarning, noteWrapped } from "../output/note-wrapped.ts";
@@ -77,16 +77,9 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   if (flags.stdio !== true) await requireFreeAddress(context, loaded);
   await using reloads = new LiveReload({ output: outputAbove(output, start), logger, load, isQuiet });
   const gateway = await startGateway(loaded.config, {
-    home: options.home,
+    ...gatewayDepsOf(context, { logger, configFiles: loaded.files }),
     // A client that started this process runs as its user. Others do not learn where the home is.
     homeFlag: flags.stdio === true ? options.homeFlag : "",
-    env: context.env,
-    directory: context.directory,
-    projectFolder: projectFolderOf(context),
-    wrap: context.wrap,
-    logger,
-    version,
-    configFiles: loaded.files,
     reload: () => reloads.reload(),
   });
   programLog.logger.info({ version, configFiles: loaded.files }, "gateway.started");
@@ -145,7 +138,7 @@ function warnAboutContainment(
 ): Logger {
   const { options } = context;
   const affected = config.toolServers.filter(({ notEnforced }) => notEnforced.length > 0);
-  const warnings = new Set(affected.flatMap(({ notEnforced }) => notEnforced));
+  const shown = new Map(affected.map(({ id, containment }) => [id, containment.notEnforced.join()]));
   if (affected.length > 0) {
     const names = affected.slice(0, warnedMaxCount).map(({ id }) => id);
     const more = affected.length - names.length;
@@ -156,7 +149,9 @@ function warnAboutContainment(
   return {
     ...logger,
     warn: (fields, message) => {
-      if (!warnings.has(message)) logger.warn(fields, message);
+      const { server, notEnforced } = fields as { readonly server?: unknown; readonly notEnforced?: unknown };
+      const isShown = Array.isArray(notEnforced) && shown.get(String(server)) === notEnforced.join();
+      if (!isShown) logger.warn(fields, message);
     },
   };
 }

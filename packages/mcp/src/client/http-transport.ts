@@ -89,7 +89,7 @@ export class HttpTransport implements ClientTransport {
     this.#requester = new HttpRequester(this.#connections, options.url, options.credentials);
     this.#maxBytes = options.messageMaxBytes ?? defaultMessageMaxBytes;
     this.#maxResumptions = options.maxResumptions ?? 5;
-    this.#budget = options.reading && new ReadBudget(options.reading);
+    this.#budget = options.reading && new ReadBudget(options.reading, this.#maxBytes);
     this.#flood = options.now && new FloodMeter(options.now, () => this.#receiver.slowed?.());
   }
 

@@ -1,0 +1,97 @@
+/**
+ * `toolcrib reload` and `status` about a change of which a part could not be put in force: the gateway runs in this
+ * process, where the failure of that part is injected; the commands ask it over its control socket.
+ */
+
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { LivePolicies } from "@toolcrib/cedar";
+import { loadConfig } from "@toolcrib/config";
+import { readRegularFile } from "@toolcrib/files";
+import { startGateway } from "@toolcrib/gateway";
+import { makeTemporaryDirectory, writeFiles } from "@toolcrib/testing";
+import { runToolcrib } from "./transcript.ts";
+
+const permit = (tool: string) => `@id("one") permit(principal, action, resource == Tool::"a:${tool}");\n`;
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const reason = "injected failure of the policy files";
+
+test("reload names what is not in force and fails, status shows it, and a restart puts it in force", async (t) => {
+  await using directory = await makeTemporaryDirectory();
+  writeFiles(directory.path, { "old.cedar": permit("say"), "new.cedar": permit("hold") });
+  const home = directory.join("home");
+  const path = directory.join("toolcrib.json");
+  const write = (policy: object) =>
+    writeFileSync(path, JSON.stringify({ policy, serve: { listen: "127.0.0.1:0", auth: "none" } }));
+  const load = async () => {
+    const { value } = await loadConfig([path], { readFile: readRegularFile });
+    return value ?? assert.fail("an invalid configuration");
+  };
+  const run = (...args: readonly string[]) =>
+    runToolcrib([...args, "--home", home], { directory: directory.path });
+  const start = async () => {
+    const gateway = await startGateway(await load(), {
+      home,
+      env: { PATH: process.env["PATH"] },
+      directory: directory.path,
+      logger: silent,
+      version: "0.0.1",
+      configFiles: [path],
+      reload: async () => gateway.applyConfig(await load(), [path]),
+    });
+    const { url } = await gateway.listen();
+    const { path: controlPath } = await gateway.listenControl();
+    mkdirSync(`${home}/run`, { recursive: true, mode: 0o700 });
+    const entry = { pid: process.pid, url, controlPath, version: "0.0.1", auth: "none", configFiles: [path] };
+    const text = JSON.stringify({ ...entry, startedAt: new Date().toISOString() });
+    writeFileSync(`${home}/run/gateway-${process.pid}.json`, text, { mode: 0o600 });
+    return gateway;
+  };
+  write({ files: ["old.cedar"] });
+  {
+    await using _gateway = await start();
+    const { prepare } = LivePolicies.prototype;
+    const prepared = t.mock.method(
+      LivePolicies.prototype,
+      "prepare",
+      async function (this: LivePolicies, ...args: Parameters<LivePolicies["prepare"]>) {
+        const commit = () => {
+          throw new Error(reason);
+        };
+        return { ...(await prepare.apply(this, args)), commit };
+      },
+    );
+    write({ files: ["new.cedar"], deny: ["a:other"] });
+    const reloaded = await run("reload");
+    assert.equal(reloaded.code, 1, reloaded.stderr);
+    assert.equal(
+      reloaded.stdout,
+      `applied policy.deny\nnot in force a part of the change; restart the gateway: ${reason}\n`,
+    );
+    prepared.mock.restore();
+
+    // A change that follows applies, and what failed before it is still not in force.
+    write({ files: ["new.cedar"], deny: ["a:other", "a:more"] });
+    const again = await run("reload", "--json");
+    assert.equal(again.code, 1, again.stderr);
+    const [gateway] = JSON.parse(again.stdout).gateways;
+    assert.deepEqual([gateway.applied, gateway.incomplete], [["policy.deny"], [reason]]);
+    const unchanged = await run("reload");
+    assert.equal(unchanged.code, 1, unchanged.stderr);
+    assert.equal(unchanged.stdout, `not in force a part of the change; restart the gateway: ${reason}\n`);
+    const status = await run("status");
+    assert.match(
+      status.stdout,
+      new RegExp(`^not in force a part of the changed configuration; restart the gateway: ${reason}$`, "m"),
+    );
+  }
+  await using _restarted = await start();
+  const reloaded = await run("reload");
+  assert.deepEqual(
+    [reloaded.code, reloaded.stdout],
+    [0, "Nothing changed: the configuration is in force\n"],
+    reloaded.stderr,
+  );
+  assert.doesNotMatch((await run("status")).stdout, /not in force/);
+});
