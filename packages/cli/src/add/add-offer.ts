@@ -7,6 +7,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { JsonObject } from "@toolcrib/json";
+import { isCredentialVariable } from "@toolcrib/redaction";
 import { findRunningGateways } from "../access/run-file.ts";
 import { printDefinition } from "../approve/print-definition.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -37,14 +38,7 @@ import {
   suspiciousOf,
   unseenFacts,
 } from "./show-offer.ts";
-import {
-  type FailedTrial,
-  isSecretName,
-  needsLogin,
-  type PassedTrial,
-  tryServer,
-  wantedVariables,
-} from "./trial.ts";
+import { type FailedTrial, needsLogin, type PassedTrial, tryServer, wantedVariables } from "./trial.ts";
 import { explainUrlFailure, type UrlFailure } from "./url-failure.ts";
 import { publisherOfWheel } from "./wheel-publisher.ts";
 
@@ -230,7 +224,7 @@ function failed(
     });
   }
   const [first] = wanted;
-  const secret = first !== undefined && isSecretName(first);
+  const secret = first !== undefined && isCredentialVariable(first);
   const hints = [
     ...(first === undefined
       ? []
