@@ -82,11 +82,10 @@ async function addIn(context: CliContext, home: string, offer: Offer, flags: Add
   const facts = [
     ...publisher,
     ...integrityFacts(fetched),
-    ...containmentFacts(
-      passed.server,
-      passed.contacted.status,
-      unseenPlaces(context, passed.server, hiddenPaths),
-    ),
+    ...containmentFacts(passed.server, passed.contacted.status, {
+      unseen: unseenPlaces(context, passed.server, hiddenPaths),
+      directory: context.directory,
+    }),
   ];
   printFacts(output, facts);
   printIdentity(context, passed);
@@ -177,7 +176,7 @@ async function withoutTrial(
   }
   const transport = entry["transport"] as JsonObject;
   const saved = isLogin ? { ...entry, transport: { ...transport, auth: { type: "oauth" } } } : entry;
-  const facts = containmentFacts(trial.server, undefined, unseen);
+  const facts = containmentFacts(trial.server, undefined, { unseen, directory: context.directory });
   printFacts(output, facts);
   printFacts(output, [
     isLogin
