@@ -58,6 +58,8 @@ test("config check and doctor name arguments that a contained server does not se
       server("address", `file://${home}/.ssh`),
       server("pair", `${directory.join("project")}:${dirname(home)}`),
       server("climbs", "--root=../"),
+      server("running", "--dir=/run"),
+      server("device", "--log=/dev/null"),
       server("folder", "."),
       server("declared", ".", {}, "."),
       server("setting", `--mode=${directory.join("project")}`),
@@ -82,6 +84,7 @@ test("config check and doctor name arguments that a contained server does not se
       ["address", directory.join(".ssh")],
       ["pair", dirname(home)],
       ["climbs", dirname(home)],
+      ["running", "/run"],
       ["folder", home],
     ],
   );

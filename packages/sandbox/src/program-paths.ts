@@ -126,6 +126,7 @@ class PathFinder {
     if (!isExplicit && !isWithin(path, directory)) return;
     const status = await stat(path).catch(() => undefined);
     if (status === undefined || !(status.isFile() || status.isDirectory())) return;
+    if (isOfRunningSystem(path, await realpath(path).catch(() => path))) return;
     if (status.isDirectory()) {
       if (this.#isBindable(path)) this.bound.add(path);
       return;
@@ -253,6 +254,19 @@ const wideFolders = new Set([
   ],
   ...["/mnt", "/media", "/Users", "/private", "/private/tmp"],
 ]);
+
+/** Folders of the running system: its processes, devices and sockets, which no argument shows. */
+const runningFolders = ["/proc", "/sys", "/dev", "/run"];
+
+/**
+ * Whether a path leads to processes, devices or sockets, by its name (`/dev/stderr` can be a file) or by its links
+ * (`/var/run`).
+ */
+export function isOfRunningSystem(path: string, real: string): boolean {
+  // Some systems have links to their programs in /run.
+  if (path.startsWith("/run/") && isOfSystem(real)) return false;
+  return runningFolders.some((folder) => isWithin(path, folder) || isWithin(real, folder));
+}
 
 function isOfSystem(path: string): boolean {
   return systemFolders.some((folder) => isWithin(path, folder));

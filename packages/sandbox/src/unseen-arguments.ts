@@ -7,7 +7,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { type ArgumentPath, pathsInArgument } from "./argument-paths.ts";
 import { isWithin } from "./paths.ts";
-import { isBindable } from "./program-paths.ts";
+import { isBindable, isOfRunningSystem } from "./program-paths.ts";
 import type { ServerSandboxes } from "./server-sandboxes.ts";
 
 /** An argument that names something which the sandbox does not show. */
@@ -15,8 +15,8 @@ export interface UnseenArgument {
   /** Its place among the arguments. */
   readonly index: number;
   readonly path: string;
-  /** `wide`: it is a home, holds one, or is a folder of the system. `hidden`: it is the home of Toolcrib, its configuration or a place of credentials, or lies in one. `undeclared`: it is the working folder, which only a declared `cwd` shows. */
-  readonly reason: "wide" | "hidden" | "undeclared";
+  /** `wide`: it is a home, holds one, or is a folder of the system. `hidden`: it is the home of Toolcrib, its configuration or a place of credentials, or lies in one. `undeclared`: it is the working folder, which only a declared `cwd` shows. `running`: it lies in `/sys` or `/run`. */
+  readonly reason: "wide" | "hidden" | "undeclared" | "running";
 }
 
 /** What a server sees besides its arguments. */
@@ -45,6 +45,14 @@ export function unseenArguments(
     if (real === undefined || (ownPath !== undefined && isWithin(path, ownPath))) return [];
     if (hidden.some((one) => isWithin(real, one))) return [{ index, path, reason: "hidden" }];
     if (namedPaths.some((one) => isWithin(path, one))) return [];
+    if (isOfRunningSystem(path, real)) {
+      // Every sandbox has these two of its own.
+      if (isWithin(path, "/dev") || isWithin(path, "/proc")) return [];
+      const status = statSync(real, { throwIfNoEntry: false });
+      return status?.isDirectory() === true || status?.isFile() === true
+        ? [{ index, path, reason: "running" }]
+        : [];
+    }
     const isWide = statSync(real, { throwIfNoEntry: false })?.isDirectory() === true;
     const isNarrow = [path, real].every((one) => homes.every((home) => isBindable(one, home)));
     if (isWide && !isNarrow) return [{ index, path, reason: "wide" }];

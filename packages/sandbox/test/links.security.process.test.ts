@@ -1,7 +1,8 @@
 /** Symbolic links in arguments and read paths show nothing that their targets would not show by their own names. */
 
 import assert from "node:assert/strict";
-import { symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -65,6 +66,8 @@ async function show(
 
 const read =
   'find "$@" -follow -type f \\( -name id_rsa -o -name desk \\) -exec cat {} + 2>&1; ls -a "$@" 2>&1';
+
+const withoutPython = existsSync("/usr/bin/python3") ? false : "no Python here";
 
 for (const tier of tierIds) {
   const skip = (await unavailableReason(tier)) ?? false;
@@ -140,6 +143,56 @@ for (const tier of tierIds) {
     for (const url of [`file://elsewhere${notes}`, `file://${notes}%00`, `http://localhost${notes}`]) {
       const seen = await show(tier, directory.path, `cat ${notes}/a.txt 2>&1`, [url]);
       assert.ok(!seen.startsWith("notes"), url);
+    }
+  });
+
+  test(`${tier}: sockets in what arguments and read paths name lead nowhere, and no argument shows the running system`, {
+    skip: skip === false ? withoutPython : skip,
+  }, async () => {
+    await using directory = await makeProject();
+    mkdirSync(directory.join("service/below"), { recursive: true });
+    symlinkSync("../service", directory.join("project/service"));
+    await using servers = new AsyncDisposableStack();
+    for (const path of ["service/one", "service/below/two"]) {
+      const server = createServer((socket) => socket.end("reached"));
+      await new Promise<void>((resolve) => server.listen(directory.join(path), resolve));
+      servers.defer(() => new Promise((resolve) => server.close(() => resolve())));
+    }
+    writeFiles(directory.path, { "service/a.txt": "seen" });
+    const connect = `for one in "$@"; do python3 -c 'import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+print(s.recv(99))' "$one"; done 2>&1; cat ${directory.join("service/a.txt")} ${directory.join("project/service/a.txt")} 2>&1`;
+    const service = directory.join("service");
+    const link = directory.join("project/service");
+    for (const form of [service, `--dir=${service}`, link, `file://${link}`]) {
+      const sockets = [service, link].flatMap((one) => [join(one, "one"), join(one, "below/two")]);
+      const script = `set -- ${sockets.join(" ")}; ${connect}`;
+      const shown = await show(tier, directory.path, script, [form]);
+      assert.ok(!shown.includes("reached") && shown.includes("seen"), `${form}: ${shown}`);
+    }
+    const below = await show(
+      tier,
+      directory.path,
+      `set -- ${service}/below/two; ${connect}`,
+      [],
+      [join(service, "a.txt")],
+    );
+    assert.ok(!below.includes("reached") && below.startsWith("Traceback"), below);
+    for (const path of [
+      "/sys/kernel",
+      "/run",
+      "/run/lock",
+      "/var/run",
+      "/dev/shm",
+      "/dev/fd",
+      "/proc/self/cwd",
+    ]) {
+      const shown = await show(tier, directory.path, "ls -A /sys /run | tr -d '\\n'", [
+        path,
+        `--log=${path}`,
+      ]);
+      assert.equal(shown, "/run:/sys:", path);
     }
   });
 

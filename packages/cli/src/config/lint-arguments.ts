@@ -79,12 +79,14 @@ const reasons = {
   wide: "no sandbox shows a whole home, or a folder that holds homes or belongs to the system",
   hidden: "no sandbox shows the home of Toolcrib, its configuration and folders with credentials",
   undeclared: "it is its working folder, which its entry does not declare",
+  running: "no argument shows what is in /sys and /run",
 };
 
 const hints = {
   wide: "name the folders below it that the server works with; or name it in read_paths, and the server reads all of it but folders with credentials",
   hidden: "name another folder; what the server needs of it, copy into that",
   undeclared: "write cwd into its transport, or name the folder in read_paths",
+  running: "name a folder elsewhere; or name it in read_paths, if it has no sockets",
 };
 
 function namedPathsOf(
