@@ -101,7 +101,12 @@ test("the working folder as an argument is seen where the entry declares it", as
   await using directory = await setUp();
   const project = directory.join("project");
   const config = {
-    tool_servers: [server("here", "."), server("option", "--dir=."), server("said", ".", {}, ".")],
+    tool_servers: [
+      server("here", "."),
+      server("option", "--dir=."),
+      server("said", ".", {}, "."),
+      server("whole", project),
+    ],
   };
   writeFileSync(join(project, "toolcrib.json"), JSON.stringify(config));
   const { stdout } = await runToolcrib(["config", "check"], {

@@ -19,7 +19,7 @@ const certain: readonly Pair[] = [
   ["BRAVE_API_KEY", `BSA${mixed(28)}`],
   ["AWS_ACCESS_KEY_ID", `AKIA${upper(16)}`],
   ["AWS_SECRET_ACCESS_KEY", `${mixed(20)}/${mixed(19)}`],
-  ["MNEMONIC", "whatever it is"],
+  ["MNEMONIC", "any words at all"],
   ["WALLET_MNEMONIC", "test test test"],
   ["SEED_PHRASE", "one two three"],
   ["RECOVERY_PHRASE", "one two three"],

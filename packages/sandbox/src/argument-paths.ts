@@ -15,6 +15,8 @@ export interface ArgumentPath {
   readonly isExplicit: boolean;
   /** Whether it is the whole argument, as a program or script is. */
   readonly isWhole: boolean;
+  /** Whether the working folder decides what it names. */
+  readonly isRelative: boolean;
 }
 
 const argumentMaxLength = 32_768;
@@ -30,11 +32,17 @@ export function pathsInArgument(argument: string, directory: string): readonly A
   return texts.flatMap((text) => {
     const isWhole = text === argument;
     const url = pathOfUrl(text);
-    if (url !== undefined) return [{ path: url, isExplicit: true, isWhole: false }];
-    const parts = listParts(text).map((path) => ({ path: resolve(path), isExplicit: true, isWhole: false }));
+    if (url !== undefined) return [{ path: url, isExplicit: true, isWhole: false, isRelative: false }];
+    const parts = listParts(text).map((part) => ({
+      path: resolve(part),
+      isExplicit: true,
+      isWhole: false,
+      isRelative: false,
+    }));
     if (text.length > pathMaxLength) return parts;
-    const isExplicit = isAbsolute(text) || /^\.{1,2}(?:\/|$)/.test(text);
-    return [{ path: resolve(directory, text), isExplicit, isWhole }, ...parts];
+    const isRelative = !isAbsolute(text);
+    const isExplicit = !isRelative || /^\.{1,2}(?:\/|$)/.test(text);
+    return [{ path: resolve(directory, text), isExplicit, isWhole, isRelative }, ...parts];
   });
 }
 

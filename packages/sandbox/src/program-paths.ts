@@ -119,9 +119,12 @@ class PathFinder {
   }
 
   /** Adds what an argument names, if it is a path that exists. */
-  async addArgument({ path, isExplicit, isWhole }: ArgumentPath, directory: string): Promise<void> {
-    // The working folder is shown where the configuration declares it.
-    if (path === directory) return;
+  async addArgument(
+    { path, isExplicit, isWhole, isRelative }: ArgumentPath,
+    directory: string,
+  ): Promise<void> {
+    // The working folder is shown where the configuration names it: else it is where somebody started the gateway.
+    if (path === directory && isRelative) return;
     // A word such as "run" may also be the name of a folder; "server.js" is a file.
     if (!isExplicit && !isWithin(path, directory)) return;
     const status = await stat(path).catch(() => undefined);

@@ -38,7 +38,10 @@ export function unseenArguments(
 ): readonly UnseenArgument[] {
   const homes = [userHome, ...realPathOf(userHome)];
   const hidden = hiddenPaths.flatMap((path) => [path, ...realPathOf(path)]);
-  const unseen = ({ path, isExplicit }: ArgumentPath, index: number): readonly UnseenArgument[] => {
+  const unseen = (
+    { path, isExplicit, isRelative }: ArgumentPath,
+    index: number,
+  ): readonly UnseenArgument[] => {
     // A word such as "run" may also be the name of a folder.
     if (!isExplicit) return [];
     const [real] = realPathOf(path);
@@ -56,7 +59,7 @@ export function unseenArguments(
     const isWide = statSync(real, { throwIfNoEntry: false })?.isDirectory() === true;
     const isNarrow = [path, real].every((one) => homes.every((home) => isBindable(one, home)));
     if (isWide && !isNarrow) return [{ index, path, reason: "wide" }];
-    return path === directory ? [{ index, path, reason: "undeclared" }] : [];
+    return path === directory && isRelative ? [{ index, path, reason: "undeclared" }] : [];
   };
   return args.flatMap((argument, index) => {
     const found = pathsInArgument(argument, directory).flatMap((named) => unseen(named, index));

@@ -120,6 +120,14 @@ for (const tier of tierIds) {
       await show(tier, directory.path, "cat ../home/notes/a.txt 2>&1", ["--dir=../home/notes"]),
       "notes",
     );
+    // The working folder by its whole path, and not where the place of a start decides.
+    for (const [form, seen] of [
+      [project, "project"],
+      [`--dir=${project}`, "project"],
+      [".", ""],
+      ["--dir=.", ""],
+    ] as const)
+      assert.equal(await show(tier, directory.path, `cat ${project}/b.txt 2>/dev/null`, [form]), seen, form);
     // Each part of a home that a link leads to, and the home itself, as a plain argument would not show it.
     const links = Object.keys(targets).map((name) => join(project, name));
     const keys = [

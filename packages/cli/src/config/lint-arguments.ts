@@ -85,7 +85,7 @@ const reasons = {
 const hints = {
   wide: "name the folders below it that the server works with; or name it in read_paths, and the server reads all of it but folders with credentials",
   hidden: "name another folder; what the server needs of it, copy into that",
-  undeclared: "write cwd into its transport, or name the folder in read_paths",
+  undeclared: "write cwd into its transport, or its whole path",
   running: "name a folder elsewhere; or name it in read_paths, if it has no sockets",
 };
 
