@@ -115,6 +115,9 @@ test("a line that is too long, a batch that is too large and an id in use are er
   const { bridge } = user;
   await bridge.initialize();
   bridge.child.stdin.write(`${JSON.stringify(Array.from({ length: 300 }, (_, id) => call(id)))}\n`);
+  bridge.child.stdin.write("[]\n [ ]\n");
+  const inexact = '{"_meta":{"progressToken":1.00000000000000001}}';
+  bridge.child.stdin.write(`[{"jsonrpc":"2.0","id":"token","method":"ping","params":${inexact}}]\n`);
   bridge.child.stdin.write(`"${"x".repeat(17 * 1024 * 1024)}"\n`);
   bridge.send({ ...call("long"), params: { text: "x".repeat(17 * 1024 * 1024) } });
   bridge.send({ ...call("many"), params: { values: new Array(1_000_001).fill(0) } });
@@ -135,6 +138,9 @@ test("a line that is too long, a batch that is too large and an id in use are er
     refused.map(({ id, error }) => [id, error?.code]),
     [
       [null, -32600],
+      [null, -32600],
+      [null, -32600],
+      ["token", -32600],
       [null, -32700],
       ["long", -32700],
       ["many", -32700],

@@ -254,6 +254,59 @@ test("doctor --online finds the login that a server wants, and asks its token en
   assert.match(all.find((line) => line.includes("login gone")) ?? "", /^failed .*Cannot reach http/);
 });
 
+test("doctor --online asks no token endpoint that a login would not use, and none where no login is configured", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const posted: string[] = [];
+  await using victim = await listen((request, response) => {
+    posted.push(`victim ${request.method}`);
+    response.end("{}");
+  });
+  let endpoint = "";
+  await using provider = await listen((request, response) => {
+    const { origin } = provider;
+    if (request.method === "POST") {
+      posted.push(`${request.url}`);
+      const size = request.url === "/large" ? 600_000 : 2;
+      if (request.url === "/away") response.writeHead(307, { location: victim.origin });
+      request.resume().on("end", () => response.end("x".repeat(size)));
+      return;
+    }
+    const metadata = { issuer: origin, token_endpoint: endpoint.replace("ORIGIN", origin) };
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(metadata));
+  });
+  await using server = await startProtectedServer({
+    check: () => undefined,
+    authorizationServers: [provider.origin],
+  });
+  const auth = { auth: { type: "oauth" } };
+  for (const [named, reason, reached] of [
+    ["http://10.1.2.3/token", /it is not https/, []],
+    ["https://10.1.2.3/token", /its address is not public/, []],
+    ["https://169.254.169.254/latest", /metadata of a cloud/, []],
+    ["https://[::ffff:10.1.2.3]/token", /its address is not public/, []],
+    ["https://ada:hunter2@127.0.0.1/token", /user name or a password/, []],
+    ["file:///etc/passwd", /it is not https/, []],
+    ["no url", /is not a URL/, []],
+    ["ORIGIN/away", /redirects .*which is not followed/, ["/away"]],
+    ["ORIGIN/large", /is larger than 524288 bytes/, ["/large"]],
+  ] as const) {
+    endpoint = named;
+    posted.length = 0;
+    const found = await online(directory, { tool_servers: [at("one", server.url, auth)] });
+    assert.match(lines(found).find((line) => line.includes("login one")) ?? "", reason, named);
+    assert.deepEqual(posted, reached, named);
+    assert.doesNotMatch(JSON.stringify(found), /hunter2/);
+  }
+  endpoint = "ORIGIN/token";
+  posted.length = 0;
+  const found = await online(directory, { tool_servers: [at("one", server.url)] });
+  assert.match(
+    lines(found).find((line) => line.includes("login one")) ?? "",
+    /^ok .*\/token of .* was not asked: no login is configured$/,
+  );
+  assert.deepEqual(posted, []);
+});
+
 test("doctor --online compares anchors with the trail, and asks the hosts of the command", async () => {
   await using directory = await makeTemporaryDirectory();
   await using host = await listen((request, response) => {

@@ -37,6 +37,31 @@ const careless: { readonly [title: string]: object } = {
       SERVICE: "https://example.com/?token=hunter2x",
     },
   },
+  webhooks: {
+    command: "node",
+    args: ["w.js"],
+    env: {
+      SLACK_WEBHOOK_URL: "https://hooks.slack.com/services/T0/B0/hunter2x",
+      DISCORD: "https://discord.com/api/webhooks/1/hunter2x",
+      TEAMS: "https://acme.webhook.office.com/webhookb2/hunter2x",
+      OTHER: "https://example.com/in/hunter2Xa9Q3kLm8ZtR5vWy1Bc4D",
+      KEYED: "https://example.com/in?code=hunter2Xa9Q3kLm8ZtR5vWy1Bc4D",
+      SENTRY: "https://hunter2a9f3c1d2e3f4a5b6c7d8e9f0@o1.ingest.sentry.io/2",
+    },
+  },
+  names: {
+    command: "node",
+    args: ["n.js"],
+    env: {
+      MNEMONIC: "hunter2 hunter2",
+      SEED_PHRASE: "hunter2 hunter2",
+      OTP: "hunter2",
+      SID: "hunter2",
+      PIN: "hunter2",
+      MYSQL_DSN: "ada:hunter2@tcp(db:3306)/shop",
+      CONNECTION_STRING: "Server=db;Pwd=hunter2x",
+    },
+  },
   short: { command: "mysql-mcp", args: ["-u", "root", "-p", "hunter2x", "shop"] },
   attached: { command: "mysql-mcp", args: ["-uroot", "-phunter2x", "shop"] },
   alone: { command: "vault-mcp", args: ["-p", "hunter2x"] },
@@ -63,7 +88,17 @@ const harmless = {
     "--port",
     "80",
   ],
-  env: { HTTP_AUTH: "none", BYPASS_CACHE: "true", LOG_LEVEL: "debug" },
+  env: {
+    HTTP_AUTH: "none",
+    BYPASS_CACHE: "true",
+    LOG_LEVEL: "debug",
+    WEBHOOK_PATH: "/hooks/in",
+    N8N_WEBHOOK_URL: "https://n8n.example.com/",
+    RANDOM_SEED: "42",
+    MODEL: "claude-3-5-sonnet-20241022",
+    DATABASE_URL: "postgresql://localhost/shop",
+    ODBC_DSN: "Warehouse",
+  },
 };
 
 /** `-p` is a port, a package, a version or a profile. */

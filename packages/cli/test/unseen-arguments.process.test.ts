@@ -54,6 +54,15 @@ test("config check and doctor name arguments that a contained server does not se
       }),
       server("word", "project"),
       server("missing", directory.join("missing")),
+      server("option", `--dir=${home}`),
+      server("address", `file://${home}/.ssh`),
+      server("pair", `${directory.join("project")}:${dirname(home)}`),
+      server("climbs", "--root=../"),
+      server("running", "--dir=/run"),
+      server("device", "--log=/dev/null"),
+      server("folder", "."),
+      server("declared", ".", {}, "."),
+      server("setting", `--mode=${directory.join("project")}`),
     ],
   };
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
@@ -71,6 +80,12 @@ test("config check and doctor name arguments that a contained server does not se
       ["above", dirname(home)],
       ["keys", directory.join(".ssh")],
       ["gateway", directory.join(".toolcrib")],
+      ["option", home],
+      ["address", directory.join(".ssh")],
+      ["pair", dirname(home)],
+      ["climbs", dirname(home)],
+      ["running", "/run"],
+      ["folder", home],
     ],
   );
   assert.match(stdout, /hint: name the folders below it .*read_paths/);
@@ -80,6 +95,37 @@ test("config check and doctor name arguments that a contained server does not se
     doctor.stdout,
     /! containment: The server "whole" is contained and sees nothing in .*\n {4}fix: name the folders below it/,
   );
+});
+
+test("the working folder as an argument is seen where the entry declares it", async () => {
+  await using directory = await setUp();
+  const project = directory.join("project");
+  const config = {
+    tool_servers: [
+      server("here", "."),
+      server("option", "--dir=."),
+      server("said", ".", {}, "."),
+      server("whole", project),
+    ],
+  };
+  writeFileSync(join(project, "toolcrib.json"), JSON.stringify(config));
+  const { stdout } = await runToolcrib(["config", "check"], {
+    directory: project,
+    env: { HOME: directory.path },
+  });
+  const found = [
+    ...stdout.matchAll(
+      /The server "(\w+)" is contained and sees nothing in "([^"]*)": it is its working folder/g,
+    ),
+  ];
+  assert.deepEqual(
+    found.map(([, id, path]) => [id, path]),
+    [
+      ["here", project],
+      ["option", project],
+    ],
+  );
+  assert.match(stdout, /hint: write cwd into its transport/);
 });
 
 test("a link to a whole home is none that a server sees", async () => {

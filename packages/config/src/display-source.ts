@@ -12,6 +12,7 @@ import {
   isCredentialHeader,
   isCredentialVariable,
   looksLikeCredential,
+  secretVerdict,
   suspectedCredentials,
 } from "@toolcrib/redaction";
 import { credentialArguments } from "./credential-arguments.ts";
@@ -66,7 +67,9 @@ function credentialSpans(tree: DocumentNode): Span[] {
     } else if (node.kind === "map") {
       for (const { key, keySpan, value } of node.entries) {
         if (looksLikeCredential(key)) hidden.push(keySpan);
-        visit(value, contextOf(key, context));
+        const isText = value.kind === "scalar" && typeof value.value === "string";
+        if (isText && isSecretSetting(key, value.text)) hidden.push(value.span);
+        else visit(value, contextOf(key, context));
       }
     } else if (isHidden(node, context)) {
       hidden.push(node.span);
@@ -75,6 +78,15 @@ function credentialSpans(tree: DocumentNode): Span[] {
 
   visit(tree, "plain");
   return hidden;
+}
+
+/** Whether a text is a secret by its name and value. Texts of people, such as descriptions, are judged by their known forms alone. */
+function isSecretSetting(name: string, value: string): boolean {
+  return (
+    /^[A-Z][A-Z0-9_]*$/.test(name) &&
+    !isVariable(value) &&
+    secretVerdict("variable", name, value) === "likely"
+  );
 }
 
 /** Returns the text of a scalar that is not null. */

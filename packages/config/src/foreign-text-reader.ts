@@ -4,7 +4,12 @@
  */
 
 import { type DocumentNode, type Problem, type Reporter, typeName } from "@toolcrib/document";
-import { isCredentialHeader, isCredentialVariable, looksLikeCredential } from "@toolcrib/redaction";
+import {
+  isCredentialHeader,
+  isCredentialVariable,
+  looksLikeCredential,
+  secretVerdict,
+} from "@toolcrib/redaction";
 import type { ConfigText, TemplatePart } from "./config-types.ts";
 import { credentialArguments } from "./credential-arguments.ts";
 import { quote, textOf } from "./display-source.ts";
@@ -100,10 +105,13 @@ export class ForeignTextReader {
 
   #readNamed(name: string, node: DocumentNode, field: "env" | "headers"): ConfigText {
     const isHeader = field === "headers";
-    const isCredential = isHeader ? isCredentialHeader(name) : isCredentialVariable(name);
-    if (!isCredential) return this.#read(node, `${field}.${name}`);
-    const what = `${isHeader ? "header" : "environment variable"} ${quote(name)} contains a literal`;
     const text = node.kind === "scalar" ? node.text : "";
+    const role = isHeader ? "header" : "variable";
+    const isNamed = isHeader ? isCredentialHeader(name) : isCredentialVariable(name);
+    const isBare = parseTemplate(text).parts.every((part) => typeof part === "string");
+    if (!isNamed && !(isBare && secretVerdict(role, name, text) === "likely"))
+      return this.#read(node, `${field}.${name}`);
+    const what = `${isHeader ? "header" : "environment variable"} ${quote(name)} contains a literal`;
     const reference = inlineHint(isHeader ? "header" : "variable", name, text).replace(/^write /, "");
     const own = `"\${${toVariableName(name)}}"`;
     const hint = `write ${own} in its place; or declare the server under tool_servers and write ${reference}`;

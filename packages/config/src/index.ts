@@ -36,4 +36,3 @@ export {
   listCatalogNames,
   readCatalogPair,
 } from "./toolspec-files.ts";
-export { urlContainsCredential } from "./transport-shape.ts";

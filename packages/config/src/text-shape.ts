@@ -18,7 +18,12 @@ import {
   text,
   type ValueOf,
 } from "@toolcrib/document";
-import { isCredentialHeader, isCredentialVariable, looksLikeCredential } from "@toolcrib/redaction";
+import {
+  isCredentialHeader,
+  isCredentialVariable,
+  looksLikeCredential,
+  secretVerdict,
+} from "@toolcrib/redaction";
 import type { SecretRef } from "@toolcrib/secrets";
 import type { ConfigText } from "./config-types.ts";
 import { quote } from "./display-source.ts";
@@ -232,12 +237,26 @@ export function textShape(role: "header" | "variable", isPerIdentity = false): S
       }
       const value = forms.check(node, place);
       if (value === undefined) return undefined;
-      if (typeof value === "string")
-        return { kind: "literal", text: value, isSecret: false, span: node.span };
+      if (typeof value === "string") {
+        // What has the known form of a credential is an error already.
+        const isSecret = secretVerdict(role, place.key, value) === "likely";
+        if (isSecret) warnOfInline(node, place, noun, inlineHint(role, place.key, value));
+        return { kind: "literal", text: value, isSecret, span: node.span };
+      }
       return { kind: "secret", ref: value.secret_key_ref, prefix: value.prefix ?? "", span: node.span };
     },
     toJsonSchema: forms.toJsonSchema,
   };
+}
+
+/** Warns of a literal that may be a secret; the value is used, and shown in no message. */
+function warnOfInline(node: DocumentNode, place: Place, noun: string, hint: string): void {
+  reportAt(node, place, {
+    severity: "warning",
+    code: "CONFIG_INLINE_SECRET",
+    message: `inline secret: ${noun} ${quote(place.key)} contains what looks like a secret`,
+    hint,
+  });
 }
 
 /** Returns the hint that rewrites a literal credential as a reference. */

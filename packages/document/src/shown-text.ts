@@ -8,9 +8,24 @@ import type { DocumentNode } from "./document-tree.ts";
  * prefix such as `sk-` must be followed by a run of letters or digits, because
  * `task-list` is not a key.
  */
-export const tokenPattern: string =
-  /(?<![A-Za-z0-9_-])(?:(?:sk-|sk_live_|sk_test_|rk_live_|ghp_|gho_|ghs_|ghu_|github_pat_|glpat-|xoxb-|xoxp-|shpat_|pat-)[A-Za-z0-9_-]{16,}|AKIA[0-9A-Z]{12,}|eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{2,}\.[A-Za-z0-9_-]*)|-----BEGIN [A-Z0-9 ]{1,40}-----/
-    .source;
+export const tokenPattern: string = `(?<![A-Za-z0-9_-])(?:${[
+  // OpenAI, Anthropic and others, Stripe, GitHub, GitLab, Slack, Shopify, webhooks of Stripe.
+  "(?:sk-|[rs]k_live_|[rs]k_test_|gh[oprsu]_|github_pat_|gl(?:pat|ptt|dt|rt|soat)-|xox[abcdeprs]-|xapp-|shp(?:at|ca|pa|ss)_|pat-|whsec_|tcb_)[A-Za-z0-9_-]{16,}",
+  // Amazon, Google, JSON Web Tokens.
+  "A[KS]IA[0-9A-Z]{12,}",
+  "AIza[A-Za-z0-9_-]{30,}",
+  "ya29\\.[A-Za-z0-9_-]{16,}",
+  "eyJ[A-Za-z0-9_-]{5,}\\.[A-Za-z0-9_-]{2,}\\.[A-Za-z0-9_-]*",
+  // Registries, hosts of models, search, mail, issues, monitoring, databases, secrets.
+  "(?:npm_|hf_|r8_|gsk_|xai-|pplx-|ntn_|lin_api_|apify_api_|pscale_tkn_)[A-Za-z0-9]{30,}",
+  "pypi-AgE[A-Za-z0-9_-]{16,}",
+  "(?:tvly-|figd_|glsa_|dckr_pat_|sntry[su]_|lsv2_(?:pt|sk)_|PMAK-|hvs\\.|ATATT3)[A-Za-z0-9_=-]{16,}",
+  "(?:dop_v1_|sbp_|dapi|key-|fc-)[0-9a-f]{32,}",
+  "NRAK-[A-Z0-9]{27}",
+  "SG\\.[A-Za-z0-9_-]{16,}\\.[A-Za-z0-9_-]{16,}",
+  // Bots of Telegram.
+  "[0-9]{8,10}:AA[A-Za-z0-9_-]{33}",
+].join("|")})|-----BEGIN [A-Z0-9 ]{1,40}-----`;
 
 const token = new RegExp(tokenPattern);
 

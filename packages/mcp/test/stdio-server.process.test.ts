@@ -188,7 +188,17 @@ test("Modern requests with a wrong version, without capabilities or with an unkn
 
 test("A progress token that would come back as another number is refused", async () => {
   await using pipe = await openSession("2025-11-25");
-  for (const token of ["9007199254740992", "9007199254740993", "-9007199254740993", "1e400"]) {
+  const changed = [
+    ...["9007199254740992", "9007199254740993", "-9007199254740993", "1e400"],
+    ...[
+      "1.00000000000000001",
+      "0.10000000000000000001",
+      "9007199254740991.1",
+      "1e-400",
+      `1.${"0".repeat(1200)}1`,
+    ],
+  ];
+  for (const token of changed) {
     for (const [id, call] of [
       [`modern ${token}`, modernCall],
       [`legacy ${token}`, callOf],
@@ -204,6 +214,50 @@ test("A progress token that would come back as another number is refused", async
   pipe.send(modernCall(1, "progress", { steps: 1 }, { progressToken: Number.MAX_SAFE_INTEGER }));
   await pipe.answerTo(1);
   assert.equal(pipe.messages.at(-2)?.params?.["progressToken"], Number.MAX_SAFE_INTEGER);
+});
+
+test("A progress token comes back as the number that it is, however it is written", async () => {
+  await using pipe = await openSession("2025-11-25");
+  const tokens: readonly (readonly [text: string, token: number])[] = [
+    ["1.0", 1],
+    ["1e2", 100],
+    ["1E+2", 100],
+    ["120e-1", 12],
+    ["-0", 0],
+    ["-7.00", -7],
+    ["9007199254740991.0", Number.MAX_SAFE_INTEGER],
+    ["1.5", 1.5],
+  ];
+  for (const [text, token] of tokens) {
+    for (const [id, call] of [
+      [`modern ${text}`, modernCall],
+      [`legacy ${text}`, callOf],
+    ] as const) {
+      const message = call(id, "progress", { steps: 1 }, { progressToken: "TOKEN" });
+      pipe.send(JSON.stringify(message).replace('"TOKEN"', text));
+      assert.equal((await pipe.answerTo(id)).error, undefined, text);
+      assert.equal(pipe.messages.at(-2)?.params?.["progressToken"], token, text);
+    }
+  }
+  // The last of equal names counts, an escaped name is the same, and a number elsewhere is none.
+  const echo = (id: string, params: string) =>
+    `{"jsonrpc":"2.0","id":"${id}","method":"tools/call","params":${params}}`;
+  const call = '"name":"echo","arguments":{"text":"a","progressToken":1.00000000000000001}';
+  const bad = '"progressToken":1.00000000000000001';
+  for (const [params, isRefused] of [
+    [`{${call},"_meta":{${bad}}}`, true],
+    [`{${call},"_meta":{"\\u0070rogress\\u0054oken":1.00000000000000001}}`, true],
+    [`{"_meta":{${bad},"x":[{"progressToken":2.0}]},${call}}`, true],
+    [`{${call},"_meta":{"progressToken":1}}`, false],
+    [`{${call},"_meta":{${bad},"progressToken":2.0}}`, false],
+    [`{"_meta":{${bad}},${call},"_meta":{"progressToken":2}}`, false],
+    [`{${call},"_meta":{"progressToken":3,"more":{${bad}}}}`, false],
+    [`{${call},"_meta":{"more":[{${bad}}],"progressToken":3.0}}`, false],
+  ] as const) {
+    const id = `names ${params}`.replaceAll(/["\\]/g, "'");
+    pipe.send(echo(id, params));
+    assert.equal((await pipe.answerTo(id)).error?.code, isRefused ? -32602 : undefined, params);
+  }
 });
 
 test("Progress and result are in order, and nothing follows the answer to a request", async () => {

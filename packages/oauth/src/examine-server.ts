@@ -1,7 +1,7 @@
 /**
  * Asks an MCP server without any credential how it answers: its status, whether it speaks MCP, when its certificate
- * ends, and which login it wants. The authorization server that it names is asked for its metadata and its token
- * endpoint. Nothing of the operator is sent: no token, no header and no secret of the configuration.
+ * ends, and which login it wants. The authorization server that it names is asked for its metadata, and its token
+ * endpoint where a login is configured. Nothing of the operator is sent: no token, no header and no secret of the configuration.
  *
  * Every connection is one of `oauth-fetch.ts`, with its checks of addresses and its limits.
  */
@@ -30,7 +30,8 @@ export interface ExaminedServer {
 
 /** The authorization server of a server. */
 export type ExaminedLogin =
-  | { readonly issuer: string; readonly tokenEndpoint: string; readonly status: number }
+  /** `status` of the answer of the token endpoint; undefined where it was not asked. */
+  | { readonly issuer: string; readonly tokenEndpoint: string; readonly status: number | undefined }
   /** Why nobody can log in. */
   | { readonly problem: string };
 
@@ -39,6 +40,11 @@ export interface ExaminationLimits {
   readonly signal: AbortSignal;
   /** Bytes that responses may still have, shared by the examinations of one command. Each response has at most 512 KiB. */
   readonly bytes: { left: number };
+  /**
+   * Whether the token endpoint is asked. A server that the operator configured no login for does not choose to where
+   * this machine sends a form.
+   */
+  readonly asksTokenEndpoint: boolean;
 }
 
 const schemesMaxCount = 4;
@@ -53,7 +59,7 @@ export async function examineServer(
   server: OAuthServer,
   kind: "streamable_http" | "sse",
   deps: Pick<OAuthDeps, "internalRanges" | "ca">,
-  { signal, bytes }: ExaminationLimits,
+  { signal, bytes, asksTokenEndpoint }: ExaminationLimits,
 ): Promise<ExaminedServer> {
   const fetch = withinBytes(oauthFetchFor(server, deps), bytes);
   let certificateEndsAt: number | undefined;
@@ -71,27 +77,34 @@ export async function examineServer(
     ? await examineLogin(
         { serverId: server.id, url: server.url, issuer: server.issuer, challenge, signal },
         fetch,
+        asksTokenEndpoint,
       )
     : undefined;
   return { status, speaksMcp, certificateEndsAt, schemes: status === 401 ? schemesOf(header) : [], login };
 }
 
-/** Finds the authorization server and asks its token endpoint without a grant, which it has to refuse. */
+/**
+ * Finds the authorization server and asks its token endpoint without a grant, which it has to refuse. As in a login,
+ * the endpoint is https at a public address unless the operator wrote its host or range, and a redirect is refused.
+ */
 async function examineLogin(
   request: Parameters<typeof discover>[0],
   fetch: OAuthFetch,
+  asksTokenEndpoint: boolean,
 ): Promise<ExaminedLogin> {
   try {
     const { server } = await discover(request, fetch);
     const { issuer, token_endpoint: endpoint } = server;
     if (endpoint === undefined) return { problem: `the metadata of ${issuer} names no token endpoint` };
+    if (!URL.canParse(endpoint)) return { problem: `the token endpoint of ${issuer} is not a URL` };
+    const tokenEndpoint = shownUrl(new URL(endpoint));
+    if (!asksTokenEndpoint) return { issuer, tokenEndpoint, status: undefined };
     const { status } = await fetch(endpoint, {
       method: "POST",
       headers: { accept: "application/json", "content-type": "application/x-www-form-urlencoded" },
       body: "",
       signal: request.signal,
     });
-    const tokenEndpoint = shownUrl(new URL(endpoint));
     if (status === 404 || status === 405 || status >= 500)
       return { problem: `the token endpoint ${tokenEndpoint} answers HTTP ${status}` };
     return { issuer, tokenEndpoint, status };

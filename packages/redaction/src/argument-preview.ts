@@ -9,6 +9,7 @@
  */
 
 import type { JsonObject, JsonValue } from "@toolcrib/json";
+import { isCredentialArgument } from "./credential-variable.ts";
 import { type HiddenPlaces, placesIn } from "./hidden-places.ts";
 import type { TextScrubber } from "./hidden-value.ts";
 
@@ -20,9 +21,6 @@ const allSearchedMaxLength = 64 * 1024;
 const guardLength = 8 * 1024;
 /** Length of text that is searched for anything that looks like a credential. */
 const suspectedMaxLength = 8 * 1024;
-const credentialKey =
-  /passw(?:or)?d|passphrase|passcode|(?:^|[-_.])pass$|pwd|secret|token|api[-_.]?key|access[-_.]?key|private[-_.]?key|credential|auth$|authorization|bearer|cookie|session[-_.]?id|(?:^|[-_.])(?:otp|pin)$|signature/i;
-
 /** Limits of one form. */
 interface FormLimits {
   /** Characters of a text. */
@@ -169,7 +167,7 @@ function shorten(value: JsonValue | undefined, depth: number, room: Room, hidden
     if (room.textLeft <= 0) break;
     count += 1;
     const member = (value as JsonObject)[key];
-    const isCredential = hidesNamed && credentialKey.test(key) && member !== null;
+    const isCredential = hidesNamed && isCredentialArgument(key) && member !== null;
     const inside = isCredential ? "whole" : placesIn(hidden, key, member);
     put(kept, shortenText(key, room), shortenMember(member, depth + 1, room, inside));
   }

@@ -8,7 +8,7 @@
 const nameMaxLength = 256;
 
 /** What names a credential wherever it is, also within words that are written together: `ADMINPASSWORDPROD`, `APIKEYV2`. */
-const credentialWord = /key|token|secret|passw(?:or)?d|passphrase|passcode|credential|bearer/;
+const credentialWord = /key|token|secret|passw(?:or)?d|passphrase|passcode|credential|bearer|mnemonic/;
 /** Words that contain one of these and name none, at the beginning of a word, which may go on: `KEYBOARDLAYOUT`. */
 const ordinaryBeginning =
   /^(?:key(?:board|chain|cloak|code|frame|less|map|note|pad|press|ring|space|stone|stroke|vault|word)|tokeni[sz](?:ation|e[drs]?|ing)|secretar(?:iat|ial|ies|y)|passwordless|(?:survey|chaos|tamper|grease|violent)?monkey|turkey|donkey|hockey|(?:dis[ck])?jockey|whiskey|mickey)(?:s(?!ecret))?/;
@@ -48,10 +48,14 @@ const pathVariables: ReadonlySet<string> = new Set([
   "GOOGLE_OAUTH_CREDENTIALS",
 ]);
 
+/** Names of several words, wherever they are written: what a wallet or an account is restored from. */
+const recoveryName = /(?:seed|recovery|backup|wallet)[^A-Za-z0-9]?(?:phrase|words)/i;
+
 /** What hides the value of a name, wherever it is in the name. A value that is hidden needlessly does little harm. */
-const hiddenName = /token|secret|passw(?:or)?d|passphrase|passcode|credential|bearer|cookie/i;
+const hiddenName =
+  /token|secret|passw(?:or)?d|passphrase|passcode|credential|bearer|cookie|mnemonic|connection_?string/i;
 /** In capitals only: `auth` is a field of a configuration, whose members errors have to show. */
-const hiddenVariable = /AUTH(?!OR(?!IZ))/;
+const hiddenVariable = /AUTH(?!OR(?!IZ))|(?:^|_)(?:PIN|T?OTP|DSN|JWT|PW|SID|SAS|WEBHOOK(?:_URL)?)$/;
 
 /**
  * Whether an environment variable of this name holds a credential.
@@ -62,9 +66,14 @@ const hiddenVariable = /AUTH(?!OR(?!IZ))/;
 export function isCredentialVariable(name: string, use: "literal" | "display" = "literal"): boolean {
   if (name.length > nameMaxLength) return true;
   const words = wordsOf(name);
-  const isHidden = hiddenName.test(name) || hiddenVariable.test(name) || words.some(isCredentialWord);
+  const isHidden =
+    hiddenName.test(name) ||
+    hiddenVariable.test(name) ||
+    recoveryName.test(name) ||
+    words.some(isCredentialWord);
   if (use === "display" && isHidden) return true;
   if (pathVariables.has(name)) return false;
+  if (recoveryName.test(name) && !aboutWords.has(words.at(-1) ?? "")) return true;
   const last = words.at(-1) ?? "";
   const isAddress = addressWords.has(last) && words.some((word) => secretAddress.test(word));
   if ((aboutWords.has(last) && !isAddress) || isPathWord(last)) return false;
@@ -78,6 +87,18 @@ export function isCredentialVariable(name: string, use: "literal" | "display" = 
   });
 }
 
+/**
+ * The names of arguments of calls. Fewer than those of variables: a person who reads a call has to see what it does,
+ * and many tools have a `key` that is none.
+ */
+const argumentName =
+  /passw(?:or)?d|passphrase|passcode|(?:^|[-_.])pass$|pwd|secret|token|api[-_.]?key|access[-_.]?key|private[-_.]?key|credential|auth$|authorization|bearer|cookie|session[-_.]?id|(?:^|[-_.])t?(?:otp|pin)$|signature|mnemonic|connection[-_.]?string|(?:^|[-_.])dsn$/i;
+
+/** Whether an argument of a call has the name of a credential. */
+export function isCredentialArgument(name: string): boolean {
+  return argumentName.test(name) || recoveryName.test(name);
+}
+
 /** Whether a word contains the name of a credential, and is no ordinary word that only contains its letters. */
 function isCredentialWord(word: string): boolean {
   return !ordinaryWord.test(word) && credentialWord.test(word.replace(ordinaryBeginning, ""));
@@ -86,6 +107,11 @@ function isCredentialWord(word: string): boolean {
 /** Whether the name of a credential and that of a path are written together. */
 function isPathWord(word: string): boolean {
   return pathEnding.test(word) && isCredentialWord(word);
+}
+
+/** Returns the last word of a name in lower case; empty without one. */
+export function lastWordOf(name: string): string {
+  return name.length > nameMaxLength ? "" : (wordsOf(name).at(-1) ?? "");
 }
 
 /** Returns the words of a name in lower case: between separators and digits, and at capitals within a word. */

@@ -1,4 +1,5 @@
 // For other packages here.
+export { pathsInArgument } from "./argument-paths.ts";
 export { adviceOn } from "./containment-advice.ts";
 export { exitPort } from "./network-exit.ts";
 export { findRefusedNeed } from "./refused-need.ts";

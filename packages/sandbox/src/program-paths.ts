@@ -12,6 +12,7 @@
 import { lstat, open, readdir, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, extname, isAbsolute, join, resolve } from "node:path";
 import type { SpawnRequest } from "@toolcrib/process";
+import { type ArgumentPath, pathsInArgument } from "./argument-paths.ts";
 import { findInstalledPackage } from "./installed-package.ts";
 import { isWithin } from "./paths.ts";
 
@@ -70,7 +71,7 @@ export async function findProgramPaths(request: SpawnRequest, userHome: string):
   await finder.addProgram(request.program);
   const directory = request.directory ?? "/";
   for (const argument of request.args.slice(0, argumentsMaxCount)) {
-    await finder.addArgument(resolve(directory, argument), isAbsolute(argument), directory);
+    for (const named of pathsInArgument(argument, directory)) await finder.addArgument(named, directory);
   }
   return { bound: await bindableOf(finder.bound, userHome), links: finder.links };
 }
@@ -118,22 +119,34 @@ class PathFinder {
   }
 
   /** Adds what an argument names, if it is a path that exists. */
-  async addArgument(path: string, wasAbsolute: boolean, directory: string): Promise<void> {
-    if (path.length > 4_096 || path.includes("\0") || path === directory) return;
+  async addArgument(
+    { path, isExplicit, isWhole, isRelative }: ArgumentPath,
+    directory: string,
+  ): Promise<void> {
+    // The working folder is shown where the configuration names it: else it is where somebody started the gateway.
+    if (path === directory && isRelative) return;
     // A word such as "run" may also be the name of a folder; "server.js" is a file.
-    if (!wasAbsolute && !isWithin(path, directory)) return;
+    if (!isExplicit && !isWithin(path, directory)) return;
     const status = await stat(path).catch(() => undefined);
     if (status === undefined || !(status.isFile() || status.isDirectory())) return;
+    if (isOfRunningSystem(path, await realpath(path).catch(() => path))) return;
     if (status.isDirectory()) {
       if (this.#isBindable(path)) this.bound.add(path);
       return;
     }
-    const file = await this.#follow(path);
-    if (file !== undefined) await this.#addFile(file, scriptExtensions.has(extname(file)));
+    // A script needs what lies beside it; a file that an option names is shown alone.
+    const isScript = isWhole && scriptExtensions.has(extname(path));
+    const file = await this.#follow(path, isScript);
+    if (file !== undefined) await this.#addFile(file, isWhole && scriptExtensions.has(extname(file)));
   }
 
-  /** Follows the links of `path` and of the folders above it, and remembers them. @returns the real path */
-  async #follow(path: string): Promise<string | undefined> {
+  /**
+   * Follows the links of `path` and of the folders above it, and remembers them.
+   *
+   * @param isProgram whether its installation is needed, too
+   * @returns the real path
+   */
+  async #follow(path: string, isProgram = true): Promise<string | undefined> {
     let current = path;
     for (let count = 0; count < linksMaxCount; count++) {
       const status = await lstat(current).catch(() => undefined);
@@ -142,14 +155,15 @@ class PathFinder {
       const target = await readlink(current);
       if (!isOfSystem(current)) {
         this.links.set(current, target);
-        const environment = await environmentOf(current);
+        const environment = isProgram ? await environmentOf(current) : undefined;
         if (environment !== undefined) this.bound.add(environment);
       }
       current = resolve(dirname(current), target);
     }
     const real = await realpath(current).catch(() => undefined);
     // A folder above it is a link: the path as written leads there, too.
-    if (real !== undefined && real !== current && !isOfSystem(current)) await this.#addFile(current, true);
+    if (real !== undefined && real !== current && !isOfSystem(current))
+      await this.#addFile(current, isProgram);
     return real;
   }
 
@@ -243,6 +257,19 @@ const wideFolders = new Set([
   ],
   ...["/mnt", "/media", "/Users", "/private", "/private/tmp"],
 ]);
+
+/** Folders of the running system: its processes, devices and sockets, which no argument shows. */
+const runningFolders = ["/proc", "/sys", "/dev", "/run"];
+
+/**
+ * Whether a path leads to processes, devices or sockets, by its name (`/dev/stderr` can be a file) or by its links
+ * (`/var/run`).
+ */
+export function isOfRunningSystem(path: string, real: string): boolean {
+  // Some systems have links to their programs in /run.
+  if (path.startsWith("/run/") && isOfSystem(real)) return false;
+  return runningFolders.some((folder) => isWithin(path, folder) || isWithin(real, folder));
+}
 
 function isOfSystem(path: string): boolean {
   return systemFolders.some((folder) => isWithin(path, folder));

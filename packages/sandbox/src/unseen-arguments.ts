@@ -5,9 +5,9 @@
  */
 
 import { realpathSync, statSync } from "node:fs";
-import { resolve } from "node:path";
+import { type ArgumentPath, pathsInArgument } from "./argument-paths.ts";
 import { isWithin } from "./paths.ts";
-import { isBindable } from "./program-paths.ts";
+import { isBindable, isOfRunningSystem } from "./program-paths.ts";
 import type { ServerSandboxes } from "./server-sandboxes.ts";
 
 /** An argument that names something which the sandbox does not show. */
@@ -15,8 +15,8 @@ export interface UnseenArgument {
   /** Its place among the arguments. */
   readonly index: number;
   readonly path: string;
-  /** `wide`: it is a home, holds one, or is a folder of the system. `hidden`: it is the home of Toolcrib, its configuration or a place of credentials, or lies in one. */
-  readonly reason: "wide" | "hidden";
+  /** `wide`: it is a home, holds one, or is a folder of the system. `hidden`: it is the home of Toolcrib, its configuration or a place of credentials, or lies in one. `undeclared`: it is the working folder, which only a declared `cwd` shows. `running`: it lies in `/sys` or `/run`. */
+  readonly reason: "wide" | "hidden" | "undeclared" | "running";
 }
 
 /** What a server sees besides its arguments. */
@@ -38,18 +38,32 @@ export function unseenArguments(
 ): readonly UnseenArgument[] {
   const homes = [userHome, ...realPathOf(userHome)];
   const hidden = hiddenPaths.flatMap((path) => [path, ...realPathOf(path)]);
-  return args.flatMap((argument, index): readonly UnseenArgument[] => {
-    if (argument === "" || argument.length > 4096 || argument.includes("\0")) return [];
-    const path = resolve(directory, argument);
+  const unseen = (
+    { path, isExplicit, isRelative }: ArgumentPath,
+    index: number,
+  ): readonly UnseenArgument[] => {
     // A word such as "run" may also be the name of a folder.
-    if (path !== argument.replace(/(?<=.)\/+$/, "") && !/^\.{0,2}\//.test(argument)) return [];
+    if (!isExplicit) return [];
     const [real] = realPathOf(path);
     if (real === undefined || (ownPath !== undefined && isWithin(path, ownPath))) return [];
     if (hidden.some((one) => isWithin(real, one))) return [{ index, path, reason: "hidden" }];
     if (namedPaths.some((one) => isWithin(path, one))) return [];
+    if (isOfRunningSystem(path, real)) {
+      // Every sandbox has these two of its own.
+      if (isWithin(path, "/dev") || isWithin(path, "/proc")) return [];
+      const status = statSync(real, { throwIfNoEntry: false });
+      return status?.isDirectory() === true || status?.isFile() === true
+        ? [{ index, path, reason: "running" }]
+        : [];
+    }
     const isWide = statSync(real, { throwIfNoEntry: false })?.isDirectory() === true;
     const isNarrow = [path, real].every((one) => homes.every((home) => isBindable(one, home)));
-    return isWide && !isNarrow ? [{ index, path, reason: "wide" }] : [];
+    if (isWide && !isNarrow) return [{ index, path, reason: "wide" }];
+    return path === directory && isRelative ? [{ index, path, reason: "undeclared" }] : [];
+  };
+  return args.flatMap((argument, index) => {
+    const found = pathsInArgument(argument, directory).flatMap((named) => unseen(named, index));
+    return found.filter(({ path }, at) => found.findIndex((one) => one.path === path) === at);
   });
 }
 

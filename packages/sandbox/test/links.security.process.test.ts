@@ -1,10 +1,12 @@
 /** Symbolic links in arguments and read paths show nothing that their targets would not show by their own names. */
 
 import assert from "node:assert/strict";
-import { symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { chooseStartParent, Sandboxes } from "@toolcrib/sandbox";
 import { makeTemporaryDirectory, writeFiles } from "@toolcrib/testing";
 import { run, strictPolicy, type TierId, tierIds, unavailableReason } from "./sandbox-harness.ts";
@@ -65,6 +67,8 @@ async function show(
 const read =
   'find "$@" -follow -type f \\( -name id_rsa -o -name desk \\) -exec cat {} + 2>&1; ls -a "$@" 2>&1';
 
+const withoutPython = existsSync("/usr/bin/python3") ? false : "no Python here";
+
 for (const tier of tierIds) {
   const skip = (await unavailableReason(tier)) ?? false;
   for (const [name, target] of Object.entries(targets)) {
@@ -90,6 +94,145 @@ for (const tier of tierIds) {
       }
     });
   }
+
+  test(`${tier}: paths in options, URLs and lists are shown as those of arguments, and widen nothing`, {
+    skip,
+  }, async () => {
+    await using directory = await makeProject();
+    const notes = directory.join("home/notes");
+    const project = directory.join("project");
+    // The first line says what the form is for; the script gets the path itself in a variable of its own.
+    const forms = (path: string) => [
+      `--dir=${path}`,
+      `-d=${path}`,
+      `ROOT=${path}`,
+      pathToFileURL(path).href,
+      `--root=${pathToFileURL(path).href}`,
+      `/nowhere:${path}`,
+      `${path}:/data:ro`,
+      `--dirs=/nowhere,${path}`,
+    ];
+    for (const form of forms(notes)) {
+      const seen = await show(tier, directory.path, `cat ${notes}/a.txt 2>&1`, [form]);
+      assert.equal(seen, "notes", form);
+    }
+    assert.equal(
+      await show(tier, directory.path, "cat ../home/notes/a.txt 2>&1", ["--dir=../home/notes"]),
+      "notes",
+    );
+    // The working folder by its whole path, and not where the place of a start decides.
+    for (const [form, seen] of [
+      [project, "project"],
+      [`--dir=${project}`, "project"],
+      [".", ""],
+      ["--dir=.", ""],
+    ] as const)
+      assert.equal(await show(tier, directory.path, `cat ${project}/b.txt 2>/dev/null`, [form]), seen, form);
+    // Each part of a home that a link leads to, and the home itself, as a plain argument would not show it.
+    const links = Object.keys(targets).map((name) => join(project, name));
+    const keys = [
+      ...links,
+      ...[".ssh", ".ssh/id_rsa", ".toolcrib", ".toolcrib/tokens/desk"].flatMap((name) => [
+        directory.join("home", name),
+        join(project, "home", name),
+        join(project, "notes/..", name),
+      ]),
+      directory.join("home"),
+    ];
+    const search =
+      'find "$TOP" -follow -type f \\( -name id_rsa -o -name desk \\) -exec cat {} + 2>&1; for one in "$@"; do cat "$one" "$one/.ssh/id_rsa" "$one/id_rsa"; done 2>&1';
+    for (const path of keys) {
+      const words = forms(path);
+      const script = `TOP=${directory.path}; set -- ${path}; ${search}`;
+      const shown = await show(tier, directory.path, script, words);
+      assert.ok(!shown.includes(secret), `${path}: ${shown}`);
+    }
+    // A URL of another machine, and one with a NUL, name nothing here.
+    for (const url of [`file://elsewhere${notes}`, `file://${notes}%00`, `http://localhost${notes}`]) {
+      const seen = await show(tier, directory.path, `cat ${notes}/a.txt 2>&1`, [url]);
+      assert.ok(!seen.startsWith("notes"), url);
+    }
+  });
+
+  test(`${tier}: sockets in what arguments and read paths name lead nowhere, and no argument shows the running system`, {
+    skip: skip === false ? withoutPython : skip,
+  }, async () => {
+    await using directory = await makeProject();
+    mkdirSync(directory.join("service/below"), { recursive: true });
+    symlinkSync("../service", directory.join("project/service"));
+    await using servers = new AsyncDisposableStack();
+    for (const path of ["service/one", "service/below/two"]) {
+      const server = createServer((socket) => socket.end("reached"));
+      await new Promise<void>((resolve) => server.listen(directory.join(path), resolve));
+      servers.defer(() => new Promise((resolve) => server.close(() => resolve())));
+    }
+    writeFiles(directory.path, { "service/a.txt": "seen" });
+    const connect = `for one in "$@"; do python3 -c 'import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+print(s.recv(99))' "$one"; done 2>&1; cat ${directory.join("service/a.txt")} ${directory.join("project/service/a.txt")} 2>&1`;
+    const service = directory.join("service");
+    const link = directory.join("project/service");
+    for (const form of [service, `--dir=${service}`, link, `file://${link}`]) {
+      const sockets = [service, link].flatMap((one) => [join(one, "one"), join(one, "below/two")]);
+      const script = `set -- ${sockets.join(" ")}; ${connect}`;
+      const shown = await show(tier, directory.path, script, [form]);
+      assert.ok(!shown.includes("reached") && shown.includes("seen"), `${form}: ${shown}`);
+    }
+    const below = await show(
+      tier,
+      directory.path,
+      `set -- ${service}/below/two; ${connect}`,
+      [],
+      [join(service, "a.txt")],
+    );
+    assert.ok(!below.includes("reached") && below.startsWith("Traceback"), below);
+    for (const path of [
+      "/sys/kernel",
+      "/run",
+      "/run/lock",
+      "/var/run",
+      "/dev/shm",
+      "/dev/fd",
+      "/proc/self/cwd",
+    ]) {
+      const shown = await show(tier, directory.path, "ls -A /sys /run | tr -d '\\n'", [
+        path,
+        `--log=${path}`,
+      ]);
+      assert.equal(shown, "/run:/sys:", path);
+    }
+  });
+
+  test(`${tier}: a file that an option names is shown alone, also behind a link to its folder`, {
+    skip,
+  }, async () => {
+    await using directory = await makeProject();
+    writeFiles(directory.path, {
+      "app/package.json": "{}",
+      "app/settings.json": "settings",
+      "app/settings.js": "settings",
+      "app/private.txt": secret,
+    });
+    symlinkSync("../app", directory.join("project/app"));
+    for (const folder of ["app", "project/app"]) {
+      for (const file of ["settings.json", "settings.js"]) {
+        const path = directory.join(folder, file);
+        const script = `cat ${path}; cat ${directory.join(folder, "private.txt")} ${directory.join("app/private.txt")} 2>&1`;
+        const shown = await show(tier, directory.path, script, [`--config=${path}`]);
+        assert.ok(shown.startsWith("settings"), `${path}: ${shown}`);
+        assert.ok(!shown.includes(secret), `${path}: ${shown}`);
+      }
+      const plain = directory.join(folder, "settings.json");
+      const shown = await show(
+        tier,
+        directory.path,
+        `cat ${plain} ${directory.join(folder, "private.txt")} 2>&1`,
+        [plain],
+      );
+      assert.ok(shown.startsWith("settings") && !shown.includes(secret), `${plain}: ${shown}`);
+    }
+  });
 
   test(`${tier}: a link to a folder without a secret in an argument shows it`, { skip }, async () => {
     await using directory = await makeProject();

@@ -7,6 +7,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { JsonObject } from "@toolcrib/json";
+import { isCredentialVariable } from "@toolcrib/redaction";
 import { findRunningGateways } from "../access/run-file.ts";
 import { printDefinition } from "../approve/print-definition.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -37,14 +38,7 @@ import {
   suspiciousOf,
   unseenFacts,
 } from "./show-offer.ts";
-import {
-  type FailedTrial,
-  isSecretName,
-  needsLogin,
-  type PassedTrial,
-  tryServer,
-  wantedVariables,
-} from "./trial.ts";
+import { type FailedTrial, needsLogin, type PassedTrial, tryServer, wantedVariables } from "./trial.ts";
 import { explainUrlFailure, type UrlFailure } from "./url-failure.ts";
 import { publisherOfWheel } from "./wheel-publisher.ts";
 
@@ -88,11 +82,10 @@ async function addIn(context: CliContext, home: string, offer: Offer, flags: Add
   const facts = [
     ...publisher,
     ...integrityFacts(fetched),
-    ...containmentFacts(
-      passed.server,
-      passed.contacted.status,
-      unseenPlaces(context, passed.server, hiddenPaths),
-    ),
+    ...containmentFacts(passed.server, passed.contacted.status, {
+      unseen: unseenPlaces(context, passed.server, hiddenPaths),
+      directory: context.directory,
+    }),
   ];
   printFacts(output, facts);
   printIdentity(context, passed);
@@ -183,7 +176,7 @@ async function withoutTrial(
   }
   const transport = entry["transport"] as JsonObject;
   const saved = isLogin ? { ...entry, transport: { ...transport, auth: { type: "oauth" } } } : entry;
-  const facts = containmentFacts(trial.server, undefined, unseen);
+  const facts = containmentFacts(trial.server, undefined, { unseen, directory: context.directory });
   printFacts(output, facts);
   printFacts(output, [
     isLogin
@@ -230,7 +223,7 @@ function failed(
     });
   }
   const [first] = wanted;
-  const secret = first !== undefined && isSecretName(first);
+  const secret = first !== undefined && isCredentialVariable(first);
   const hints = [
     ...(first === undefined
       ? []

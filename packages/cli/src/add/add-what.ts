@@ -7,6 +7,7 @@ import { CliError } from "../cli-error.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import type { AddFlags } from "../toolspec/add-flags.ts";
 import { recognise, unambiguousForms } from "./recognise.ts";
+import { refuseSecretFlags } from "./refuse-secrets.ts";
 
 /** Runs the command. @param words what is to be added, or after `--` a command line */
 export async function addWhat(
@@ -18,6 +19,7 @@ export async function addWhat(
     const { listCatalog } = await import("../toolspec/show-catalog.ts");
     return await listCatalog(context);
   }
+  refuseSecretFlags(flags);
   if (isCommandLine(context, words)) {
     const { offerCommand } = await import("./offer.ts");
     const { addOffer } = await import("./add-offer.ts");

@@ -8,11 +8,11 @@ import type { PublishedPackage, WantedPackage } from "@toolcrib/runners";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { findExecutable } from "../find-executable.ts";
-import { isSecretValue } from "../import/secret-values.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { serverIdFrom } from "../server-import/add-server.ts";
 import type { AddFlags } from "../toolspec/add-flags.ts";
 import { pinCommand } from "./offer-runner.ts";
+import { refuseSecretUrl, refuseSecretWords } from "./refuse-secrets.ts";
 import { describeTls } from "./tls-issuer.ts";
 
 /** A fact about an offer for people: a label and a text, which is untrusted. */
@@ -48,7 +48,6 @@ export interface Offer {
 /** Returns the offer of a package of npm, PyPI or a Go module proxy, pinned to the version that was looked up. */
 export function offerPackage(published: PublishedPackage, flags: AddFlags): Offer {
   const { kind, name, version } = published;
-  refuseSecrets(flags.serverArg ?? [], "An argument of the server", secretArgumentHint);
   const { command, args, packages } = commandOf(published, flags.program);
   const last = name.replace(/\[[^\]]*\]$/, "").replace(/\/v\d+$/, "");
   const transport = { kind: "stdio", command, args: [...args, ...(flags.serverArg ?? [])], ...envOf(flags) };
@@ -93,22 +92,6 @@ export function commandOf(
   return { command: "uvx", args, packages: [`${name}==${version}`] };
 }
 
-/**
- * Refuses secrets in words that the configuration would contain, and that this command prints.
- *
- * @throws {CliError} `CLI_USAGE`
- */
-function refuseSecrets(words: readonly string[], what: string, hint: string): void {
-  const at = words.findIndex((word) => isSecretValue("plain", "", word));
-  if (at === -1) return;
-  throw new CliError("CLI_USAGE", `${what}${words.length > 1 ? ` (word ${at + 1})` : ""} contains a secret`, {
-    hint,
-  });
-}
-
-const secretArgumentHint =
-  "pass it in the environment, from the secret store: toolcrib secret set NAME, and --secret VARIABLE=NAME";
-
 /** Returns the offer of a server at a URL. Which transport it speaks is found out by the trial. */
 export async function offerUrl(context: CliContext, url: URL, flags: AddFlags): Promise<Offer> {
   if (
@@ -121,11 +104,7 @@ export async function offerUrl(context: CliContext, url: URL, flags: AddFlags): 
       hint: "omit them: a server at a URL runs elsewhere; headers are given with --secret HEADER=NAME",
     });
   }
-  refuseSecrets(
-    [url.href],
-    "The URL",
-    "send it in a header, from the secret store: toolcrib secret set NAME, and --secret HEADER=NAME; a URL that is one as a whole is written as url: { secret_key_ref: NAME }",
-  );
+  refuseSecretUrl(url);
   const id = flags.id ?? serverIdFrom(idFromHost(url));
   const headers = Object.fromEntries(
     (flags.secret ?? []).map(([header, name]) => [header, { secret_key_ref: name }]),
@@ -154,7 +133,7 @@ export async function offerCommand(
   given: readonly string[],
   flags: AddFlags,
 ): Promise<Offer> {
-  refuseSecrets([...given, ...(flags.serverArg ?? [])], "The command line", secretArgumentHint);
+  refuseSecretWords(given[0] ?? "", given.slice(1), "The command line");
   const runner = await pinCommand(context, given);
   const words = runner?.words ?? given;
   const [command = "", ...args] = words;

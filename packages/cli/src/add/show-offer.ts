@@ -4,10 +4,10 @@
  */
 
 import { existsSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
 import type { ToolServerConfig } from "@toolcrib/config";
 import type { SourceStatus } from "@toolcrib/inventory";
 import type { StoredPackage } from "@toolcrib/runners";
+import { pathsInArgument } from "@toolcrib/sandbox";
 import { printDefinition } from "../approve/print-definition.ts";
 import type { UnseenPlace } from "../config/lint-arguments.ts";
 import { counted } from "../output/counted.ts";
@@ -70,7 +70,7 @@ export function megabytes(bytes: number): string {
 export function containmentFacts(
   { transport, containment }: ToolServerConfig,
   status: Pick<SourceStatus, "containment"> | undefined,
-  unseen: readonly UnseenPlace[],
+  { unseen, directory }: { readonly unseen: readonly UnseenPlace[]; readonly directory: string },
 ): readonly OfferFact[] {
   const { networkEgress, filesystemWrite, maxExecutionSeconds, ...scope } = containment.effective;
   const deadline: OfferFact = ["deadline", `${maxExecutionSeconds} s for each call (by the gateway)`];
@@ -87,7 +87,10 @@ export function containmentFacts(
     allow: "everything of yours",
     scoped: `only ${scope.writePaths.join(", ")}`,
   };
-  const read = ["its program", ...new Set([...argumentPaths(transport.args, unseen), ...scope.readPaths])];
+  const read = [
+    "its program",
+    ...new Set([...argumentPaths(transport.args, directory, unseen), ...scope.readPaths]),
+  ];
   return [
     ["network", `${network} (${by("network_egress")})`],
     ["writes", `${written[filesystemWrite]} (${by("filesystem_write")})`],
@@ -108,11 +111,18 @@ export function unseenFacts(unseen: readonly UnseenPlace[]): readonly OfferFact[
 type StdioArguments = Extract<ToolServerConfig["transport"], { kind: "stdio" }>["args"];
 
 /** The files and folders that arguments name and a sandbox shows. */
-function argumentPaths(args: StdioArguments, unseen: readonly UnseenPlace[]): readonly string[] {
+function argumentPaths(
+  args: StdioArguments,
+  directory: string,
+  unseen: readonly UnseenPlace[],
+): readonly string[] {
   const left = new Set(unseen.map(({ path }) => path));
-  return args
-    .map((one) => (one.kind === "literal" ? one.text : ""))
-    .filter((word) => isAbsolute(word) && !left.has(resolve(word)) && existsSync(word));
+  const named = args.flatMap((one) => (one.kind === "literal" ? pathsInArgument(one.text, directory) : []));
+  return named
+    .filter(
+      ({ path, isExplicit, isWhole }) => (isExplicit || !isWhole) && !left.has(path) && existsSync(path),
+    )
+    .map(({ path }) => path);
 }
 
 /** Prints the definitions with the tokens of each and of all, and the suspicious ones completely. */

@@ -135,8 +135,3 @@ export function wantedVariables(log: readonly string[], server: ToolServerConfig
   const names = new Set([...text.matchAll(variablePattern)].map(([name]) => name));
   return [...names].filter((name) => !Object.hasOwn(transport.env, name)).slice(0, 8);
 }
-
-/** Whether the name of a variable says that its value is a secret. */
-export function isSecretName(name: string): boolean {
-  return /(?:KEY|TOKEN|SECRET|PASSWORD|PAT)$/.test(name);
-}

@@ -130,8 +130,9 @@ class Bridge implements PipeOwner, LinksOwner, AsyncDisposable {
 
   received(value: JsonValue, text: string): void {
     const batch = Array.isArray(value) ? value : undefined;
-    if (batch !== undefined && batch.length > batchMaxCount) {
-      const reason = `The batch has more than ${batchMaxCount} messages`;
+    if (batch !== undefined && (batch.length === 0 || batch.length > batchMaxCount)) {
+      const reason =
+        batch.length === 0 ? "The batch is empty" : `The batch has more than ${batchMaxCount} messages`;
       this.#pipe.refuse(null, new McpError("MCP_INVALID_MESSAGE", reason), rpcCodes.invalidRequest);
       return;
     }

@@ -48,7 +48,11 @@ export function readClientMessage(value: JsonValue, text: string): ClientMessage
   const isId = isRpcId(id);
   if (!isId && (isAnswer || id !== undefined)) return `"id" is a text, or a number ${exactNumbers}`;
   const given = isJsonObject(params) ? params : {};
-  const version = metaOf(given)?.[metaKeys.protocolVersion];
+  const meta = metaOf(given);
+  // Members of a batch are written anew, without such a number.
+  if (Number.isNaN(meta?.["progressToken"]))
+    return '"progressToken" is a text, or a number that stays the same';
+  const version = meta?.[metaKeys.protocolVersion];
   // The transport refuses other headers before it sends them, which looks like a gateway that is not there.
   const inHeaders = typeof version === "string" ? `${method ?? ""}${version}` : "";
   if (!/^[\x20-\x7e]*$/.test(inHeaders)) return '"method" and the protocol version are printable ASCII';

@@ -70,7 +70,7 @@ export function unseenPlaces(
   return unseen.map(({ index, path, reason }) => ({
     path,
     problem: `is contained and sees nothing in "${path}": ${reasons[reason]}`,
-    hint: reason === "hidden" ? hiddenHint : wideHint,
+    hint: hints[reason],
     span: args[index]?.span ?? command.span,
   }));
 }
@@ -78,11 +78,16 @@ export function unseenPlaces(
 const reasons = {
   wide: "no sandbox shows a whole home, or a folder that holds homes or belongs to the system",
   hidden: "no sandbox shows the home of Toolcrib, its configuration and folders with credentials",
+  undeclared: "it is its working folder, which its entry does not declare",
+  running: "no argument shows what is in /sys and /run",
 };
 
-const wideHint =
-  "name the folders below it that the server works with; or name it in read_paths, and the server reads all of it but folders with credentials";
-const hiddenHint = "name another folder; what the server needs of it, copy into that";
+const hints = {
+  wide: "name the folders below it that the server works with; or name it in read_paths, and the server reads all of it but folders with credentials",
+  hidden: "name another folder; what the server needs of it, copy into that",
+  undeclared: "write cwd into its transport, or its whole path",
+  running: "name a folder elsewhere; or name it in read_paths, if it has no sockets",
+};
 
 function namedPathsOf(
   { containment }: LintedServer,

@@ -1,36 +1,17 @@
-/** Decides which texts of a client's entry are secrets, by the names of their fields and by their form. Pure. */
+/**
+ * Finds the secrets among the texts of a client's entry or of a command line: what `secretVerdict` says of each, and
+ * what options before them say. Pure.
+ */
 
-import { credentialArguments, urlContainsCredential } from "@toolcrib/config";
-import { isCredentialHeader, isCredentialVariable, looksLikeCredential } from "@toolcrib/redaction";
+import { credentialArguments } from "@toolcrib/config";
+import { looksLikeCredential, secretVerdict } from "@toolcrib/redaction";
 
 /** Where a text is. */
-export type TextRole = "variable" | "header" | "argument" | "url" | "plain";
+export type TextRole = Parameters<typeof secretVerdict>[0];
 
 /** Whether a text is a secret. @param name of the variable or header */
 export function isSecretValue(role: TextRole, name: string, value: string): boolean {
-  if (value.trim() === "") return false;
-  if (looksLikeCredential(value) || hasPassword(value) || containsNamedSecret(value)) return true;
-  const isPath = /^(?:\.{0,2}|~|[A-Za-z]:)[\\/]/.test(value);
-  if (role === "variable") {
-    return (
-      isCredentialVariable(name) ||
-      (passwordVariable.test(name) && !isPath && !settingValue.test(value)) ||
-      (!isPath && hasHighEntropy(value))
-    );
-  }
-  if (role === "header") return isCredentialHeader(name) || hasHighEntropy(value);
-  if (role === "url") return urlContainsCredential(value) || hasSecretPart(value);
-  if (role !== "argument" || isPath) return false;
-  const [, variable, assigned] = /^(?:-e|--env=|-D)?([A-Za-z_][A-Za-z0-9_]{0,80})=(\S+)$/.exec(value) ?? [];
-  if (
-    variable !== undefined &&
-    assigned !== undefined &&
-    !isReference(assigned) &&
-    !settingValue.test(assigned)
-  ) {
-    if (assignedSecret.test(variable)) return true;
-  }
-  return hasHighEntropy(value) || (/^https?:\/\//.test(value) && hasSecretPart(value));
+  return secretVerdict(role, name, value) !== undefined;
 }
 
 /** Options that name a password or a session in fewer letters than those that every program must not be given. */
@@ -124,40 +105,8 @@ function isPassword(value: string): boolean {
   );
 }
 
-/** Names of variables that hold a password or a session. */
-const passwordVariable =
-  /(?:pass|passwd|passphrase|pwd|cookie|bearer|connection_?string)$|(?:^|_)(?:pw|pat|pin|auth|jwt|dsn)$/i;
-/** Last words of a name that a value is assigned to. */
-const assignedSecret =
-  /(?:^|_)(?:(?:api|access|secret)?key|token|secret|passw(?:or)?d|passphrase|pass|pwd?|pin|pat|dsn|jwt|cookie|credentials?)$/i;
 /** Values that switch something, and are no password. */
 const settingValue = /^(?:true|false|yes|no|on|off|none|null|basic|bearer|oauth2?|token|\d)$/i;
-
-/** Words that end the name of a secret. */
-const secretWord = "(?:token|secret|passw(?:or)?d|passphrase|pwd|credentials?|authorization|cookie)";
-const secretKey = "(?:api|access|auth|private|secret|account|master|encryption|service)[-_]?key";
-/** A value that is there, and is neither a variable nor an example. */
-const presentValue = "[^\\s\"'\\\\$<{}[\\],;&#][^\\s\"'\\\\,;&#]{3,}";
-
-/** Quantifiers are bounded: a text is as long as the author of a file wants. */
-const namedSecrets: readonly RegExp[] = [
-  // A member of JSON or YAML, a header, an assignment, a field of a connection string, a parameter of a URL.
-  new RegExp(
-    `(?:${secretWord}|${secretKey})["'\\\\]{0,3}\\s{0,8}[:=]\\s{0,8}["'\\\\]{0,3}(?:(?:bearer|basic|token)\\s{1,8})?${presentValue}`,
-    "i",
-  ),
-  // A variable of a shell, such as OPENAI_KEY=….
-  new RegExp(`(?:^|[\\s"'])[A-Z0-9_]{0,60}(?:KEY|PASS|PW)=["']?${presentValue}`),
-  // An option in the command line of a shell.
-  new RegExp(`(?:^|\\s)--?[\\w.-]{0,60}(?:${secretWord}|${secretKey})\\s{1,8}["']?(?!-)${presentValue}`, "i"),
-  new RegExp(`[?&#][\\w.-]{0,40}(?:key|sig|signature|auth)=${presentValue}`, "i"),
-  /\b(?:Bearer|Basic)\s{1,8}[^\s"'$<{]{8,}/i,
-];
-
-/** Whether a secret is in a text together with its name, such as JSON in a variable, or a script of a shell. */
-function containsNamedSecret(text: string): boolean {
-  return namedSecrets.some((pattern) => pattern.test(text));
-}
 
 /** Whether a value only stands for one, as examples in documentation do. */
 export function isPlaceholder(value: string): boolean {
@@ -167,38 +116,4 @@ export function isPlaceholder(value: string): boolean {
     /^(?:your|my|insert|enter|replace|add)[-_ ]/i.test(word) ||
     /[-_ ]here$/i.test(word)
   );
-}
-
-/** A password in a URL, such as that of a database. */
-function hasPassword(value: string): boolean {
-  const [, password] = /^[a-z][a-z0-9+.-]*:\/\/[^/@\s]*:([^/@\s]+)@/i.exec(value) ?? [];
-  return password !== undefined && !/^\$\{?\w+\}?$/.test(password);
-}
-
-/** A part of a path or a parameter of a URL that is random. */
-function hasSecretPart(url: string): boolean {
-  const rest = url.replace(/^[a-z]+:\/\/[^/?#]*/i, "");
-  const named = /[?&][\w.-]{0,40}(?:key|token|secret|password|auth|sig)[\w.-]{0,40}=[^&#]/i.test(rest);
-  return named || rest.split(/[/?&=#]/).some((part) => hasHighEntropy(part));
-}
-
-/**
- * Whether a text is random: letters and digits in no order that a word, a path or a version has. A digest in
- * hexadecimal digits is one, too, as many keys are.
- */
-function hasHighEntropy(text: string): boolean {
-  const value = text.trim();
-  if (!/^[A-Za-z0-9_+/=-]{24,512}$/.test(value) || !/[0-9]/.test(value) || !/[A-Za-z]/.test(value))
-    return false;
-  if (/^\d{4}-\d\d-\d\d|^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-/.test(value)) return false;
-  // Words have separators or capitals between them, and few digits.
-  if (value.split(/[-_/+=]|(?=[A-Z][a-z])/).every((part) => /^(?:[A-Za-z]{2,}\d{0,3}|\d{1,4}|)$/.test(part)))
-    return false;
-  const counts = new Map<string, number>();
-  for (const character of value) counts.set(character, (counts.get(character) ?? 0) + 1);
-  const entropy = [...counts.values()].reduce(
-    (sum, count) => sum - (count / value.length) * Math.log2(count / value.length),
-    0,
-  );
-  return entropy > (/^[0-9a-f]+$/i.test(value) ? 3 : 3.6);
 }

@@ -89,6 +89,11 @@ function decode(bytes: Buffer): string {
   return bytes.toString("utf8");
 }
 
+/**
+ * The error of a body that is not read. Over HTTP its answer names no request, also where the beginning of the body
+ * shows an id: an input that is not accepted is answered with a status and, at most, an error response that has no id
+ * (transports, "Sending Messages to the Server"), and the client knows by the connection which request it answers.
+ */
 function tooLarge(maxBytes: number): McpError {
   return new McpError("MCP_MESSAGE_TOO_LARGE", `The body is larger than ${maxBytes} bytes`, {
     rpcCode: rpcCodes.invalidRequest,

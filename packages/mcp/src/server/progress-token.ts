@@ -13,7 +13,8 @@ export function progressTokenOf(meta: JsonObject | undefined): string | number |
   const token = meta?.["progressToken"];
   if (typeof token === "string") return token;
   if (typeof token !== "number") return undefined;
+  // `parseMessage` makes one NaN that is another number than its text. -0 is written as 0.
   if (Math.abs(token) <= Number.MAX_SAFE_INTEGER) return token;
-  const allowed = `a string, or a number up to ${Number.MAX_SAFE_INTEGER}`;
+  const allowed = `a string, or a number up to ${Number.MAX_SAFE_INTEGER} with at most 17 digits`;
   throw invalidRequest(`"progressToken" in "_meta" must be ${allowed}`, rpcCodes.invalidParams, 400);
 }

@@ -5,6 +5,7 @@
 
 import type { Problem } from "@toolcrib/document";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
+import { secretVerdict } from "@toolcrib/redaction";
 import { loaderVariable } from "@toolcrib/toolspec";
 
 /** What the user gives for an import. */
@@ -86,7 +87,9 @@ export class InputValues {
     if (input.value !== undefined) return this.#fixed(input, input.value, name, what);
     const given = this.#givenFor(name);
     const secretName = this.#secretFor(name);
-    if (input.isSecret === true || secretName !== undefined)
+    // A file does not have to call a secret one.
+    const isSecret = given?.some((text) => secretVerdict("variable", name, text) !== undefined) === true;
+    if (input.isSecret === true || secretName !== undefined || isSecret)
       return this.#secret(input, name, what, secretName, given);
     if (given !== undefined) {
       for (const text of given) this.#checkGiven(input, text, name);

@@ -75,7 +75,7 @@ async function askHost(
       { id: "audit.anchor", url: `${origin}/`, grant: "authorization_code", per: "gateway" },
       "sse",
       { internalRanges },
-      limits,
+      { ...limits, asksTokenEndpoint: false },
     );
     if (status < 500) return [ok("anchor", `${safeLine(origin)} of audit.anchor.command answers`)];
     return [

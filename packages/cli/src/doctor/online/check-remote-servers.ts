@@ -91,7 +91,7 @@ async function checkServer(
       },
       transport.kind,
       network,
-      limits,
+      { ...limits, asksTokenEndpoint: transport.auth !== undefined },
     );
     return [
       answerFinding(subject, examined, transport),
@@ -194,10 +194,9 @@ function loginFindings(
         "check transport.auth, and the connection of this machine to the authorization server",
       ),
     ];
+  const answer =
+    login.status === undefined ? "was not asked: no login is configured" : `answers (HTTP ${login.status})`;
   return [
-    ok(
-      subject,
-      `the token endpoint ${safeLine(login.tokenEndpoint)} of ${safeLine(login.issuer)} answers (HTTP ${login.status})`,
-    ),
+    ok(subject, `the token endpoint ${safeLine(login.tokenEndpoint)} of ${safeLine(login.issuer)} ${answer}`),
   ];
 }

@@ -20,7 +20,7 @@ export const explanations: Explanations = {
   },
   CLI_ARGUMENT_UNSEEN: {
     cause:
-      "A contained server sees the folders that its arguments name, but never a whole home, a folder that holds homes, or a folder with credentials: the server starts, and finds nothing there.",
+      "A contained server sees the folders that its arguments name, but never a whole home, a folder that holds homes, or a folder with credentials, and its working folder as a relative path only where its entry declares cwd: the server starts, and finds nothing there.",
     files: {
       "toolcrib.yaml": `tool_servers:
   - id: files

@@ -1,0 +1,26 @@
+/** Recognizes random texts, as keys and tokens of no known form are. Pure. */
+
+/**
+ * Whether a text is random: letters and digits in no order that a word, a path or a version has. A digest in
+ * hexadecimal digits is one, too, as many keys are; an address of a blockchain and a UUID are none.
+ */
+export function hasHighEntropy(text: string): boolean {
+  const value = text.trim();
+  if (!/^[A-Za-z0-9_+/=-]{24,512}$/.test(value) || !/[0-9]/.test(value) || !/[A-Za-z]/.test(value))
+    return false;
+  if (/^\d{4}-\d\d-\d\d|^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-|^0x[0-9a-f]{40}$/i.test(value)) return false;
+  // Words have separators or capitals between them, and few digits.
+  if (
+    value
+      .split(/[-_/+=]|(?=[A-Z][a-z])/)
+      .every((part) => /^(?:[A-Za-z]{2,}\d{0,3}|[A-Za-z]\d{1,2}|\d{1,4}|20\d{6}|)$/.test(part))
+  )
+    return false;
+  const counts = new Map<string, number>();
+  for (const character of value) counts.set(character, (counts.get(character) ?? 0) + 1);
+  const entropy = [...counts.values()].reduce(
+    (sum, count) => sum - (count / value.length) * Math.log2(count / value.length),
+    0,
+  );
+  return entropy > (/^[0-9a-f]+$/i.test(value) ? 3 : 3.6);
+}

@@ -1,0 +1,272 @@
+/** Variables as READMEs of public MCP servers show them, with values of the form that real ones have. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { credentialRanges, looksLikeCredential, secretVerdict } from "@toolcrib/redaction";
+
+/** Joined here, so that no text of this file is the token of a service. */
+const hex = (digits: number) =>
+  "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".slice(0, digits);
+const mixed = (length: number) =>
+  "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3gH6jL9nP2rT5vX8zA1cE4gI7kM0oQ3s".slice(0, length);
+const upper = (length: number) => "A7C2E9G4J1L6N3P8R5T0V7X2Z9B4D1F6".slice(0, length);
+
+type Pair = readonly [name: string, value: string];
+
+const certain: readonly Pair[] = [
+  ["GITHUB_PERSONAL_ACCESS_TOKEN", `ghp_${mixed(36)}`],
+  ["OPENAI_API_KEY", `sk-proj-${mixed(48)}`],
+  ["BRAVE_API_KEY", `BSA${mixed(28)}`],
+  ["AWS_ACCESS_KEY_ID", `AKIA${upper(16)}`],
+  ["AWS_SECRET_ACCESS_KEY", `${mixed(20)}/${mixed(19)}`],
+  ["MNEMONIC", "any words at all"],
+  ["WALLET_MNEMONIC", "test test test"],
+  ["SEED_PHRASE", "one two three"],
+  ["RECOVERY_PHRASE", "one two three"],
+  ["PRIVATE_KEY", `0x${hex(64)}`],
+  [
+    "SSH_PRIVATE",
+    "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----",
+  ],
+  ["TELEGRAM_PHONE_PASSWORD", "swordfish"],
+  ["SMTP_PASS", "swordfish"],
+  // The form of the value is enough, under any name.
+  ["GITHUB_LOGIN", `github_pat_${mixed(60)}`],
+  ["GITLAB", `glpat-${mixed(20)}`],
+  ["SLACK_BOT", `xoxb-${"1234567890-"}${mixed(24)}`],
+  ["SLACK_APP", `xapp-1-A0-${mixed(30)}`],
+  ["SLACK_D", `xoxd-${mixed(40)}`],
+  ["STRIPE", `sk_live_${mixed(24)}`],
+  ["STRIPE_RESTRICTED", `rk_test_${mixed(24)}`],
+  ["STRIPE_HOOK", `whsec_${mixed(32)}`],
+  ["CLAUDE", `sk-ant-api03-${mixed(60)}`],
+  ["OPENROUTER", `sk-or-v1-${hex(64)}`],
+  ["GEMINI", `AIza${mixed(35)}`],
+  ["AWS_ROLE", `ASIA${upper(16)}`],
+  ["HUGGINGFACE", `hf_${mixed(34)}`],
+  ["GROQ", `gsk_${mixed(52)}`],
+  ["SENDGRID", `SG.${mixed(22)}.${mixed(43)}`],
+  ["NOTION", `ntn_${mixed(46)}`],
+  ["LINEAR", `lin_api_${mixed(40)}`],
+  ["NPM", `npm_${mixed(36)}`],
+  ["FIGMA", `figd_${mixed(40)}`],
+  ["GRAFANA", `glsa_${mixed(32)}_0a1b2c3d`],
+  ["TAVILY", `tvly-dev-${mixed(32)}`],
+  ["FIRECRAWL", `fc-${hex(32)}`],
+  ["SUPABASE", `sbp_${hex(40)}`],
+  ["DATABRICKS", `dapi${hex(32)}`],
+  ["ATLASSIAN", `ATATT3xFfGF0${mixed(60)}`],
+  ["TELEGRAM", `123456789:AA${mixed(33)}`],
+  ["SESSION", `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.${mixed(43)}`],
+  ["HEADER", `Bearer ${mixed(20)}`],
+];
+
+const likely: readonly Pair[] = [
+  ["SLACK_WEBHOOK_URL", "https://hooks.slack.com/services/T0/B0/xxxx"],
+  ["SLACK_URL", `https://hooks.slack.com/services/T024BE7LD/B024BE7LE/${mixed(24)}`],
+  ["DISCORD_WEBHOOK_URL", `https://discord.com/api/webhooks/123456789012345678/${mixed(60)}`],
+  ["NOTIFY", `https://discordapp.com/api/v10/webhooks/123456789012345678/${mixed(60)}`],
+  [
+    "TEAMS_WEBHOOK_URL",
+    "https://acme.webhook.office.com/webhookb2/a1b2c3d4-0000-1111-2222-333344445555@x/IncomingWebhook/y",
+  ],
+  [
+    "TEAMS_FLOW",
+    `https://prod-12.westeurope.logic.azure.com:443/workflows/${hex(32)}/triggers/manual?sig=${mixed(43)}`,
+  ],
+  ["GOOGLE_CHAT", `https://chat.googleapis.com/v1/spaces/AAAA/messages?key=${mixed(39)}`],
+  ["FEISHU_BOT", "https://open.feishu.cn/open-apis/bot/v2/hook/a1b2c3d4-0000-1111-2222-333344445555"],
+  ["ZAP", "https://hooks.zapier.com/hooks/catch/123456/abc12de/"],
+  ["N8N_WEBHOOK_URL", "https://n8n.example.com/webhook/orders"],
+  ["MAKE_ENDPOINT", `https://hook.eu1.make.com/${mixed(32)}`],
+  ["TARGET_URL", "https://n8n.example.com/webhook/a1b2c3d4-0000-1111-2222-333344445555"],
+  ["MATTERMOST_URL", "https://chat.example.com/hooks/xen9f3kq8bgb9dj1rk7a5e4ymc"],
+  ["MCP_URL", `https://mcp.example.com/api/mcp/s/${mixed(40)}/mcp`],
+  ["SENTRY_DSN", `https://${hex(32)}@o447951.ingest.sentry.io/5429219`],
+  ["ENDPOINT", `https://${hex(32)}@o447951.ingest.sentry.io/5429219`],
+  ["DATABASE_URL", "postgresql://app:hunter2@db.example.com:5432/shop"],
+  ["REDIS_URL", "redis://:hunter2@localhost:6379/0"],
+  ["MDB_MCP_CONNECTION_STRING", "mongodb+srv://app:hunter2@cluster0.mongodb.net/shop"],
+  ["MYSQL_DSN", "app:hunter2@tcp(127.0.0.1:3306)/shop"],
+  ["PROXY", "http://ada:hunter2@proxy.example.com:3128"],
+  ["API_BASE", `https://api.example.com/v1?api_key=${mixed(20)}`],
+  ["MSSQL", "Server=db;Database=shop;User Id=sa;Password=hunter2x;"],
+  ["AZURE_STORAGE", `DefaultEndpointsProtocol=https;AccountName=acme;AccountKey=${mixed(40)}==`],
+  ["CONNECTION_STRING", "Host=db;Username=sa;Pwd=hunter2x"],
+  ["WORDS", "legal winner thank year wave sausage worth useful legal winner thank yellow"],
+  ["WALLET_SEED", "legal winner thank year wave"],
+  ["OTP", "492039"],
+  ["EMAIL_OTP", "492039"],
+  ["PIN", "4920"],
+  ["SIM_PIN", "4920"],
+  ["BACKUP_CODES", "a1b2-c3d4 e5f6-a7b8"],
+  ["SID", `s%3A${mixed(20)}`],
+  ["CONNECT_SID", `s%3A${mixed(20)}`],
+  ["SESSION_ID", mixed(16)],
+  ["TELEGRAM_SESSION_STRING", "1BVtsOHMBu0"],
+  ["HTTP_AUTH", "ada:hunter2"],
+  ["DB_PW", "hunter2"],
+  ["APP_JWT", "hunter2"],
+  ["TELEGRAM_API_HASH", hex(32)],
+  ["GENERIC", mixed(32)],
+  ["LICENSE", hex(40)],
+  ["HEADERS", '{"Authorization":"Bearer hunter2x"}'],
+];
+
+const none: readonly Pair[] = [
+  ["ALLOWED_DIRECTORIES", "/home/ada/projects,/srv/docs"],
+  ["MEMORY_FILE_PATH", "/home/ada/memory.json"],
+  ["GOOGLE_APPLICATION_CREDENTIALS", "/home/ada/service-account.json"],
+  ["LOG_LEVEL", "debug"],
+  ["NODE_ENV", "production"],
+  ["PORT", "8080"],
+  ["GITHUB_HOST", "https://github.example.com"],
+  ["GITHUB_TOOLSETS", "repos,issues,pull_requests,actions,code_security"],
+  ["GITLAB_API_URL", "https://gitlab.com/api/v4"],
+  ["JIRA_URL", "https://acme.atlassian.net"],
+  ["JIRA_USERNAME", "ada@example.com"],
+  ["CONFLUENCE_SPACES_FILTER", "DEV,TEAM,DOC"],
+  ["SLACK_TEAM_ID", "T01234567"],
+  ["SLACK_CHANNEL_IDS", "C01234567, C76543210"],
+  ["NOTION_DATABASE_ID", hex(32)],
+  ["GDRIVE_FOLDER_ID", `1${mixed(32)}`],
+  ["SHEET", `https://docs.google.com/spreadsheets/d/1${mixed(43)}/edit`],
+  ["AIRTABLE_BASE_ID", "appAbCdEfGhIjKlMn"],
+  ["AZURE_TENANT_ID", "72f988bf-86f1-41af-91ab-2d7cd011db47"],
+  ["AZURE_OPENAI_ENDPOINT", "https://acme.openai.azure.com/openai/deployments/gpt-4o"],
+  ["TWILIO_ACCOUNT_SID", `AC${hex(32)}`],
+  ["GOOGLE_CLIENT_ID", `123456789012-${mixed(32).toLowerCase()}.apps.googleusercontent.com`],
+  ["AWS_REGION", "eu-central-1"],
+  ["AWS_PROFILE", "staging"],
+  ["AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/mcp-readonly"],
+  ["DATABASE_URL", "postgresql://localhost:5432/shop"],
+  ["POSTGRES_URL", "postgresql://ada@localhost/shop"],
+  ["MDB_MCP_CONNECTION_STRING", "mongodb://localhost:27017"],
+  ["ODBC_DSN", "Warehouse"],
+  ["SQLITE_DSN", "sqlite:///srv/data.db"],
+  ["NEO4J_URI", "bolt://localhost:7687"],
+  ["QDRANT_URL", "https://xyz-example.eu-central.aws.cloud.qdrant.io:6333"],
+  ["COLLECTION_NAME", "my-documents-2024"],
+  ["EMBEDDING_MODEL", "sentence-transformers/all-MiniLM-L6-v2"],
+  ["OPENAI_MODEL", "gpt-4o-mini-2024-07-18"],
+  ["ANTHROPIC_MODEL", "claude-3-5-sonnet-20241022"],
+  ["MAX_TOKENS", "4096"],
+  ["N8N_WEBHOOK_URL", "https://n8n.example.com/"],
+  ["WEBHOOK_PATH", "/webhook/orders"],
+  ["WEBHOOK_PORT", "9000"],
+  ["HOOKS_DOCS", "https://example.com/docs/hooks/overview"],
+  ["RANDOM_SEED", "42"],
+  ["SEED", "1234567890"],
+  ["LED_PIN", "13"],
+  ["OTP_ENABLED", "true"],
+  ["AUTH", "oauth"],
+  ["HTTP_AUTH", "none"],
+  ["SESSION_SID", "42"],
+  ["CONTRACT_ADDRESS", `0x${hex(40)}`],
+  ["TOKEN_CONTRACT_ADDRESS_LIST_PATH", "./contracts.json"],
+  ["GIT_COMMIT", hex(40)],
+  ["IMAGE", `ghcr.io/github/github-mcp-server@sha256:${hex(64)}`],
+  ["DOCS", "https://github.com/modelcontextprotocol/servers/blob/main/src/filesystem/README.md"],
+  ["PERMALINK", `https://github.com/modelcontextprotocol/servers/tree/${hex(40)}/src`],
+  ["GIT_REMOTE", "ssh://git@github.com/acme/tools.git"],
+  ["NPM_CONFIG_REGISTRY", "https://registry.example.com/npm/"],
+  ["LOCALE", "sk-SK"],
+  ["TZ", "Europe/Berlin"],
+  ["USER_AGENT", "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36"],
+  ["PLAYWRIGHT_BROWSERS_PATH", "/ms-playwright"],
+  ["PYTHONPATH", "/opt/app/src:/opt/app/lib"],
+  ["PROMPT", "Answer the question with the tools that you have and cite all sources please"],
+  ["SCHEDULE", "0 3 * * 1-5"],
+  ["FEATURES", "read_only_mode_enabled,write_mode_disabled"],
+  ["KUBECONFIG", "~/.kube/config"],
+  ["EMPTY", ""],
+];
+
+for (const [verdict, pairs] of [
+  ["certain", certain],
+  ["likely", likely],
+  [undefined, none],
+] as const) {
+  test(`secretVerdict() is ${verdict} for variables of real servers`, () => {
+    assert.ok(pairs.length >= 40, `${pairs.length} pairs`);
+    const others = pairs.filter(([name, value]) => secretVerdict("variable", name, value) !== verdict);
+    assert.deepEqual(
+      others.map(([name, value]) => [name, value, secretVerdict("variable", name, value)]),
+      [],
+    );
+  });
+}
+
+test("a token of a known form is found within a text, too", () => {
+  const tokens = certain.filter(([, value]) => looksLikeCredential(value)).map(([, value]) => value);
+  assert.ok(tokens.length >= 28, `${tokens.length} tokens`);
+  for (const token of tokens) {
+    const text = `use "${token}" here`;
+    const left = credentialRanges(text).reduce(
+      (rest, { start, end }) => `${rest.slice(0, start)}${" ".repeat(end - start)}${rest.slice(end)}`,
+      text,
+    );
+    assert.ok(!left.includes(token.slice(-8)), left);
+  }
+});
+
+test("the secret part of the URL of a webhook is found within a text", () => {
+  const known = likely.slice(0, 9).map(([, value]) => value);
+  for (const url of known) {
+    const text = `post it to ${url} now`;
+    const ranges = credentialRanges(text);
+    assert.ok(
+      ranges.some(({ end }) => end >= text.length - " now".length - 1),
+      url,
+    );
+    assert.ok(
+      ranges.every(({ end }) => end <= text.length - " now".length),
+      url,
+    );
+  }
+});
+
+test("secretVerdict() judges headers, URLs and arguments", () => {
+  const cases: readonly (readonly [Parameters<typeof secretVerdict>, ReturnType<typeof secretVerdict>])[] = [
+    [["header", "Authorization", "x"], "certain"],
+    [["header", "X-Password", "x"], "certain"],
+    [["header", "token", "x"], "certain"],
+    [["header", "X-Auth", "swordfish"], "likely"],
+    [["header", "X-Tenant", mixed(32)], "likely"],
+    [["header", "Monkey", "banana"], undefined],
+    [["header", "X-Region", "eu"], undefined],
+    [["url", "", "https://mcp.example.com/mcp"], undefined],
+    [["url", "", `https://mcp.example.com/s/${mixed(32)}/mcp`], "likely"],
+    [["url", "", "https://mcp.example.com/mcp?api_key=hunter2x"], "likely"],
+    [["url", "", "https://ada:hunter2@mcp.example.com/mcp"], "likely"],
+    [["url", "", `https://mcp.example.com/mcp?x=ghp_${mixed(36)}`], "certain"],
+    [["argument", "", "https://hooks.slack.com/services/T0/B0/xxxx"], "likely"],
+    [["argument", "", "postgresql://app:hunter2@db/shop"], "likely"],
+    [["argument", "", "PIN=4920"], "likely"],
+    [["argument", "", "MONKEY=banana"], undefined],
+    [["argument", "", "--port=8080"], undefined],
+    [["plain", "", "The seed of the generator"], undefined],
+  ];
+  for (const [given, verdict] of cases) assert.equal(secretVerdict(...given), verdict, given.join(" | "));
+});
+
+test("secretVerdict() takes linear time for texts that are made to be slow", () => {
+  for (const piece of [
+    "a:",
+    "://",
+    "//a:",
+    "?key",
+    "token:",
+    "hooks/",
+    "--a ",
+    "A_",
+    "eyJ.",
+    "123456789:",
+    "[0-9]{8}",
+  ]) {
+    for (const text of [piece.repeat(100_000), `https://${piece.repeat(100_000)}`]) {
+      for (const role of ["variable", "url", "argument", "plain"] as const) secretVerdict(role, "NAME", text);
+      credentialRanges(text);
+    }
+  }
+});
