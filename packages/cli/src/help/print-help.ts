@@ -3,7 +3,8 @@
 import { didYouMean } from "@toolcrib/diagnostics";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
-import { type ExitCode, exitCodeMeanings, exitCodes } from "../exit-codes.ts";
+import { type ExitCode, exitCodeMeanings, exitCodes, unknownNames } from "../exit-codes.ts";
+import { wrapText } from "../explain/wrap-text.ts";
 import { createProgram, helpTextOf } from "../program.ts";
 
 /** Topics with their texts. */
@@ -12,7 +13,14 @@ const topics: { readonly [name: string]: () => string } = {
     [
       "Exit codes",
       "",
-      ...exitCodeMeanings.map(({ code, meaning }) => `${String(code).padStart(5)}  ${meaning}`),
+      ...exitCodeMeanings.flatMap(({ code, meaning }) => {
+        const [first = "", ...rest] = wrapText(meaning, 72, "");
+        return [`${String(code).padStart(5)}  ${first}`, ...rest.map((line) => `       ${line}`)];
+      }),
+      "",
+      "Names that nothing has",
+      "",
+      ...unknownNames.flatMap(({ what, outcome }) => wrapText(`${what}: ${outcome}`, 76, "  ")),
     ].join("\n"),
   environment: () =>
     [
