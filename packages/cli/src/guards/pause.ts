@@ -86,7 +86,7 @@ export function printPauses(output: Output, pauses: readonly ShownPause[]): void
       one.warning === undefined
         ? ""
         : `: ${output.style("yellow", "matches nothing")}, ${safeLine(one.warning)}`;
-    output.print(`${output.style("yellow", "paused")} ${pauseLine(one)}${idle}`);
+    output.prose(`${output.style("yellow", "paused")} ${pauseLine(one)}${idle}`);
   }
 }
 
