@@ -76,7 +76,10 @@ test("init writes a valid configuration, suggests files to import, and overwrite
   writeFileSync(directory.join("project/examples.yaml"), uncommented);
   // Without the secrets that the examples name, there is a warning about each.
   const env = { TOOLCRIB_SECRET_SEARCH_TOKEN: "aB3dE6fG7hI8", TOOLCRIB_SECRET_GITHUB_TOKEN: "aB3dE6fG7hI8" };
-  const { stdout, stderr } = await runToolcrib(["config", "check", "examples.yaml"], { ...setting, env });
+  const { stdout, stderr } = await runToolcrib(["config", "check", "examples.yaml"], {
+    ...setting,
+    env: { ...setting.env, ...env },
+  });
   assert.equal(stdout + stderr, "OK examples.yaml\n");
 });
 
