@@ -28,8 +28,12 @@ export const cliCodes = {
   CLI_ARGUMENT_UNSEEN:
     "An argument of a contained server names a folder that no sandbox shows, such as the whole home of the user.",
   CLI_APPROVAL_NOT_FOUND: "No such tool or call waits for approval.",
-  CLI_SERVER_NOT_FOUND: "No tool server has this id.",
-  CLI_CLIENT_NOT_FOUND: "No client of this name has received labelled data, or taught search words.",
+  CLI_SERVER_NOT_FOUND: "No tool server, toolspec or package has this id.",
+  CLI_PROFILE_NOT_FOUND: "The configuration has no profile of this name that the client may use.",
+  CLI_FETCHED_NOT_FOUND: "No fetched package of a server has this name.",
+  CLI_TOKEN_NOT_FOUND: "No token of this home has this name.",
+  CLI_CLIENT_NOT_FOUND:
+    "No client has this name: no program that can be connected, or none that received labelled data or taught search words.",
   CLI_CONNECTION_NOT_FOUND: "A client was not connected to this home.",
   CLI_CALL_NOT_FOUND: "The audit trail has no call with this id.",
   CLI_RUNNER_MISSING: "The program that fetches or builds a server (npx, uvx, go) is not installed.",

@@ -33,12 +33,30 @@ export const exitCodeMeanings: readonly { readonly code: ExitCode; readonly mean
   },
   { code: exitCodes.usage, meaning: "wrong usage or configuration" },
   { code: exitCodes.denied, meaning: "denied by policy or a hook, paused, or beyond a limit" },
-  { code: exitCodes.notFound, meaning: "no such tool, server, prompt, resource, call or secret" },
+  {
+    code: exitCodes.notFound,
+    meaning: "no such name: a tool, server, client, profile, package, token, secret, call or error code",
+  },
   {
     code: exitCodes.unavailable,
     meaning: "unavailable or timed out: a server, the host of an API, the gateway, the address to listen on",
   },
   { code: exitCodes.interrupted, meaning: "interrupted (Ctrl-C)" },
+];
+
+/** What happens to a name that nothing has, for `toolcrib help exit-codes` and the documentation. */
+export const unknownNames: readonly { readonly what: string; readonly outcome: string }[] = [
+  {
+    what: "the name of a server, tool, client, profile, package, token, secret, saved tool, call or error code",
+    outcome: "exit code 4, nothing is changed, and the nearest name as a hint",
+  },
+  {
+    what: "pause, for a pattern, or for a client, which an identity provider can have",
+    outcome: "paused, with a warning and the nearest name",
+  },
+  { what: "why and policy, for a client", outcome: "the answer for a client without rules, with a warning" },
+  { what: "a filter of audit", outcome: "no records (0)" },
+  { what: "a command, an option, a help topic or a file", outcome: "exit code 2" },
 ];
 
 /** Exit codes with their error codes. The first match decides; without a match it is `failed`. */
@@ -72,7 +90,8 @@ const codesOf: readonly (readonly [ExitCode, RegExp])[] = [
   [exitCodes.unavailable, /^EGRESS_(?:UNREACHABLE|TIMED_OUT|TLS_FAILED|CONNECTION_LOST|LISTEN_FAILED)$/],
   // An error response of a server is a failed call. All other upstream errors mean that it is unavailable.
   [exitCodes.unavailable, /^(?:PROCESS_|UPSTREAM_(?!ERROR$))/],
-  [exitCodes.notFound, /_NOT_FOUND$/],
+  // The names of switches are the only thing that can be wrong in them.
+  [exitCodes.notFound, /(?:_NOT_FOUND|^SWITCH_INVALID)$/],
 ];
 
 /** Returns the exit code for an error code. */

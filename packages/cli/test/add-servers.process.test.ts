@@ -325,7 +325,7 @@ test("update names a server without a version, and leaves it alone", async () =>
     assert.equal(stderr, `${id} is not updated: its entry names a command or a URL, which has no version\n`);
   }
   const unknown = await runToolcrib(["update", "nothing"], { directory: directory.path });
-  assert.match(unknown.stderr, /INSTALL_NOT_FOUND/);
+  assert.match(unknown.stderr, /CLI_SERVER_NOT_FOUND/);
 });
 
 test("add finds out the transport of a URL, and names the login that a server wants", async () => {

@@ -74,7 +74,12 @@ test("init writes a valid configuration, suggests files to import, and overwrite
   assert.match(uncommented, /^serve:\n {2}listen: 127/m);
   assert.match(uncommented, /^tool_servers:\n - id: files\n {3}transport:\n/m);
   writeFileSync(directory.join("project/examples.yaml"), uncommented);
-  const { stdout, stderr } = await runToolcrib(["config", "check", "examples.yaml"], setting);
+  // Without the secrets that the examples name, there is a warning about each.
+  const env = { TOOLCRIB_SECRET_SEARCH_TOKEN: "aB3dE6fG7hI8", TOOLCRIB_SECRET_GITHUB_TOKEN: "aB3dE6fG7hI8" };
+  const { stdout, stderr } = await runToolcrib(["config", "check", "examples.yaml"], {
+    ...setting,
+    env: { ...setting.env, ...env },
+  });
   assert.equal(stdout + stderr, "OK examples.yaml\n");
 });
 
@@ -111,7 +116,11 @@ test("init imports servers without their credentials", async () => {
   );
   assert.doesNotMatch(text + written, new RegExp(secret));
   const checked = await runToolcrib(["config", "check"], setting);
-  assert.equal(checked.stdout + checked.stderr, "OK toolcrib.yaml\n");
+  // The credentials are not there yet: a warning names each.
+  assert.deepEqual([checked.code, checked.stderr], [0, ""]);
+  const codes = [...checked.stdout.matchAll(/ (?:warning|error) (\w+)$/gm)].map(([, code]) => code);
+  assert.deepEqual([...new Set(codes)], ["CONFIG_SECRET_NOT_FOUND"]);
+  assert.match(checked.stdout, /\nOK toolcrib\.yaml\n$/);
   writeFileSync(directory.join("same.json"), '{"mcpServers": {"github": {"command": "x"}}}');
   const both = await runToolcrib(["init", "d", "--import", ".mcp.json", "--import", "same.json"], setting);
   assert.match(both.stdout, /imported 1 of 1 servers from same\.json: github-2/);

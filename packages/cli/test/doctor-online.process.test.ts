@@ -162,9 +162,9 @@ test("doctor --online asks a limited number of servers, for a limited number of 
   const servers = Array.from({ length: 102 }, (_, index) => at(`s${index}`, `${page.origin}/s${index}`));
   const all = lines(await online(directory, { tool_servers: servers }));
   assert.equal(all.length, 101);
-  assert.match(all.at(-1) ?? "", /^warning online: 2 subjects more were not asked, from server s100 on: /);
+  assert.match(all.at(-1) ?? "", /^unknown online: 2 subjects more were not asked, from server s100 on: /);
   assert.equal(all[0], "failed server s0: answers HTTP 200, but not in MCP");
-  assert.equal(all[99], "warning server s99: was not asked to the end: all responses together have 16 MiB");
+  assert.equal(all[99], "unknown server s99: was not asked to the end: all responses together have 16 MiB");
   assert.ok(asked >= 56 && asked <= 60, `${asked} were asked`);
 });
 
@@ -178,7 +178,7 @@ test("doctor --online also counts the bytes of redirects and of answers that are
     });
     const servers = Array.from({ length: 50 }, (_, index) => at(`s${index}`, `${page.origin}/s${index}`));
     const all = lines(await online(directory, { tool_servers: servers }));
-    assert.equal(all[49], "warning server s49: was not asked to the end: all responses together have 16 MiB");
+    assert.equal(all[49], "unknown server s49: was not asked to the end: all responses together have 16 MiB");
   }
 });
 
@@ -391,7 +391,7 @@ test("doctor --online does not take a registry that it cannot reach for one with
     const dead = `http://127.0.0.1:${await freePort()}`;
     const env = { PATH: path, npm_config_registry: dead, npm_config_fetch_retries: "0" };
     const [found = ""] = lines(await online(directory, pinned(name), env));
-    assert.match(found, new RegExp(`^warning package one: ${name} 1\\.0\\.0 could not be looked up: `));
+    assert.match(found, new RegExp(`^unknown package one: ${name} 1\\.0\\.0 could not be looked up: `));
   }
 });
 
@@ -411,6 +411,6 @@ test("doctor --online ends the look-up of a package when all checks together too
   const found = await online(directory, pinned("@acme/tool"), env);
   await isAsked.promise;
   assert.deepEqual(lines(found), [
-    "warning package one: was not asked to the end: all checks together took 180 s",
+    "unknown package one: was not asked to the end: all checks together took 180 s",
   ]);
 });

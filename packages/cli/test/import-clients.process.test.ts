@@ -187,7 +187,7 @@ test("without an answer nothing is written", async () => {
     assert.equal(stderr, words.includes("--dry-run") ? "" : "Nothing was written: confirm with --yes\n");
   }
   assert.throws(() => user.config());
-  assert.equal((await run("import", "clients", "cursr")).code, 2);
+  assert.equal((await run("import", "clients", "cursr")).code, 4);
   assert.equal((await run("import", "--from", join(directory.path, "absent.json"))).code, 2);
   const file = write(
     directory,

@@ -97,7 +97,6 @@ const matching: readonly (readonly string[])[] = [
   ["client", "stdio"],
 ];
 const missing: readonly (readonly [kind: string, name: string, warning: string])[] = [
-  ["server", "evrything", 'no server is called "evrything"; did you mean "everything"?'],
   ["tool", "evrything:*", 'no tool, resource or prompt matches "evrything:*"; did you mean "everything:*"?'],
   [
     "client",
@@ -107,9 +106,28 @@ const missing: readonly (readonly [kind: string, name: string, warning: string])
 ];
 /** Those of which only a running gateway knows that they match nothing. */
 const missingInGateway: typeof missing = [
-  ["tool", "s:ecoh", 'no tool, resource or prompt matches "s:ecoh"; did you mean "s:echo"?'],
   ["tool", "*:ecoh_*", 'no tool, resource or prompt matches "*:ecoh_*"'],
 ];
+/** Names that are refused. */
+const refused: readonly (readonly [kind: string, name: string, message: RegExp, inGateway?: true])[] = [
+  [
+    "server",
+    "evrything",
+    /CLI_SERVER_NOT_FOUND: Nothing was paused: no server is called "evrything"\nhint: did you mean "everything"\?/,
+  ],
+  [
+    "tool",
+    "evrything:echo",
+    /CLI_TOOL_NOT_FOUND: Nothing was paused: .*\nhint: did you mean "everything:echo"\?/,
+  ],
+  ["tool", "s:ecoh", /CLI_TOOL_NOT_FOUND: Nothing was paused: .*\nhint: did you mean "s:echo"\?/, true],
+];
+
+test("a pause of what is not known is made where no configuration says what there is", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const { code, stderr } = await runToolcrib(["pause", "server", "absent"], { directory: directory.path });
+  assert.deepEqual([code, stderr], [0, ""]);
+});
 
 for (const isRunning of [false, true]) {
   test(`a pause that matches nothing is made and marked, ${isRunning ? "with" : "without"} a gateway`, async () => {
@@ -130,6 +148,12 @@ for (const isRunning of [false, true]) {
       assert.deepEqual([code, stderr], [0, ""], words.join(" "));
       assert.equal((await run("resume", ...words)).code, 0);
     }
+    for (const [kind, name, message, inGateway] of refused) {
+      if (inGateway === true && !isRunning) continue;
+      const { code, stderr } = await run("pause", kind, name);
+      assert.deepEqual([code, message.test(stderr)], [4, true], stderr);
+    }
+    assert.equal((await run("pause")).stdout, "Nothing is paused\n");
     const wrong = isRunning ? [...missing, ...missingInGateway] : missing;
     for (const [kind, name, warning] of wrong) {
       const { code, stdout, stderr } = await run("pause", kind, name);

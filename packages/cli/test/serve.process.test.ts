@@ -294,7 +294,7 @@ test("serve --stdio --profile serves a profile, and no other one", async () => {
   assert.match(opened.result.instructions, /^Read only\./);
   assert.deepEqual(listed.result.tools, []);
   const unknown = await serve("--stdio", "--profile", "readin");
-  assert.equal(unknown.code, 2);
+  assert.equal(unknown.code, 4);
   assert.match(unknown.stderr, /There is no profile "readin" for this client\n.*did you mean "?reading/);
   assert.match((await serve("--stdio", "--profile", "ours")).stderr, /the profiles are reading|did you mean/);
   assert.match((await serve("--profile", "reading")).stderr, /--profile is for --stdio/);

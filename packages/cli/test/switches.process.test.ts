@@ -63,7 +63,7 @@ test("servers and tools are switched without a gateway, and the switches are kep
   const listed = await run("disable");
   assert.equal(listed.stdout, 'disabled server "t" (its entry says enabled: false)\n');
   const unknown = await run("disable", "server", "s", "tt");
-  assert.deepEqual([unknown.code, /did you mean t\?/.test(unknown.stderr)], [1, true], unknown.stderr);
+  assert.deepEqual([unknown.code, /did you mean t\?/.test(unknown.stderr)], [4, true], unknown.stderr);
   const short = await run("disable", "s");
   assert.match(short.stderr, /hint: did you mean .*toolcrib .*disable server s\?/);
   const off = await run("disable", "server", "s");
@@ -152,7 +152,7 @@ test("a gateway starts without what is disabled, shows it, and explains a call o
   const renamed = await run("disable", "tool", "s__advance");
   assert.match(renamed.stderr, /no tool matches "s__advance"; clients see "s__progress" under this name/);
   const changed = await run("--json", "enable", "tool", "s:echo", "s:nothing", "other:*");
-  assert.equal(changed.code, 1, changed.stdout);
+  assert.equal(changed.code, 4, changed.stdout);
   const outcome = JSON.parse((await run("--json", "enable", "tool", "s:echo")).stdout);
   assert.deepEqual([outcome.changed, outcome.enabled], [["s:echo"], true]);
 });

@@ -1,11 +1,11 @@
 /** `toolcrib token create`: where the token is printed. */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { skipWithoutTerminal, TerminalRun } from "./terminal.ts";
-import { runToolcrib } from "./transcript.ts";
+import { echoServer, runToolcrib, startServe } from "./transcript.ts";
 
 test("token create prints the token into no pipe without --print, and with it nothing else", async () => {
   await using directory = await makeTemporaryDirectory();
@@ -31,4 +31,87 @@ test("token create prints the token on a terminal", { skip: skipWithoutTerminal 
   const token = readFileSync(directory.join(".toolcrib/tokens/desk"), "utf8").trim();
   assert.ok(run.text.includes(`Authorization: Bearer ${token}`), run.text);
   await run.end();
+});
+
+test("token list shows tokens without their values, and what is known of each", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const run = (...args: readonly string[]) => runToolcrib(args, setting);
+  assert.match((await run("token", "list")).stdout, /^No tokens\. toolcrib token create NAME writes one\.$/m);
+  const clients = { ci: { deny: ["files:*"], roles: ["reader"], profile: "dev" }, cli: {} };
+  writeFileSync(
+    directory.join("toolcrib.json"),
+    JSON.stringify({ tool_servers: [echoServer("files")], profiles: { dev: {} }, policy: { clients } }),
+  );
+  for (const name of ["ci", "desk", "open"]) assert.equal((await run("token", "create", name)).code, 0);
+  chmodSync(directory.join(".toolcrib/tokens/open"), 0o644);
+  const { code, stdout, stderr } = await run("token", "list");
+  assert.equal(code, 0, stderr);
+  const day = new Date().toISOString().slice(0, 4);
+  assert.match(stdout, new RegExp(`^ci +${day}\\S+ +never +- +profile dev; roles reader; deny 1$`, "m"));
+  assert.match(stdout, /^desk .* all that the policy allows$/m);
+  assert.match(stdout, /^open .* nothing: not accepted$/m);
+  assert.match(stderr, /warning: open: Cannot trust .*\n {2}fix: chmod 600 /);
+  const json = await run("token", "list", "--json");
+  const listed = JSON.parse(json.stdout) as readonly { name: string; problem?: { code: string } }[];
+  assert.deepEqual(
+    listed.map(({ name, problem }) => [name, problem?.code]),
+    [
+      ["ci", undefined],
+      ["desk", undefined],
+      ["open", "TOKEN_FILE_EXPOSED"],
+    ],
+  );
+  for (const name of ["ci", "desk", "open"]) {
+    const token = readFileSync(directory.join(`.toolcrib/tokens/${name}`), "utf8").trim();
+    assert.ok(!`${stdout}${stderr}${json.stdout}${json.stderr}`.includes(token), name);
+  }
+});
+
+test("token revoke ends what the token opened in a running gateway, and nothing of others", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const run = (...args: readonly string[]) => runToolcrib(args, setting);
+  writeFileSync(
+    directory.join("toolcrib.json"),
+    JSON.stringify({ tool_servers: [echoServer("files")], serve: { listen: "127.0.0.1:0" } }),
+  );
+  for (const name of ["ci", "desk"]) assert.equal((await run("token", "create", name)).code, 0);
+  await using gateway = await startServe([], setting);
+  const opened = await Promise.all(
+    ["ci", "desk"].map(async (name) => {
+      const token = readFileSync(directory.join(`.toolcrib/tokens/${name}`), "utf8").trim();
+      const headers = {
+        authorization: `Bearer ${token}`,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+      };
+      const clientInfo = { name: "test", version: "1" };
+      const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params });
+      const answer = await fetch(`${gateway.url}/mcp`, { method: "POST", headers, body });
+      await answer.text();
+      const session = { ...headers, "mcp-session-id": answer.headers.get("mcp-session-id") ?? "" };
+      const stream = await fetch(`${gateway.url}/mcp`, { headers: session });
+      assert.equal(stream.status, 200, name);
+      const state = { isOpen: true };
+      const ended = stream.text().catch(() => "");
+      void ended.finally(() => {
+        state.isOpen = false;
+      });
+      return { session, state, ended };
+    }),
+  );
+  const [ci, desk] = opened;
+  assert.ok(ci !== undefined && desk !== undefined);
+  const revoked = await run("token", "revoke", "ci");
+  assert.match(revoked.stdout, /^Revoked "ci"\nA running gateway refuses it within a second/);
+  await ci.ended;
+  assert.equal((await fetch(`${gateway.url}/mcp`, { headers: ci.session })).status, 401);
+  assert.ok(desk.state.isOpen);
+  assert.equal((await run("token", "revoke", "ci")).code, 4);
+  const standing = await run("token", "revoke", "default");
+  assert.match(standing.stdout, /The next start of toolcrib serve creates another default token\./);
+  assert.equal((await run("token", "revoke", "desk")).code, 0);
+  await desk.ended;
 });

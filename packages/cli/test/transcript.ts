@@ -43,6 +43,8 @@ export interface RunSetting {
   readonly env?: { readonly [name: string]: string | undefined };
   /** Whether a command that is always a process runs in this process nevertheless, because it starts nothing. */
   readonly isHere?: boolean;
+  /** The columns of a terminal that both outputs are, for a command in this process. @default no terminal */
+  readonly columns?: number;
   /** Milliseconds until the process is ended and the test fails. @default 60000 */
   readonly timeoutMs?: number;
 }
@@ -92,18 +94,22 @@ export async function runToolcrib(args: readonly string[], setting: RunSetting):
 }
 
 async function runHere(args: readonly string[], setting: RunSetting): Promise<ProcessOutcome> {
-  const { directory, stdin = "", timeoutMs = 60_000 } = setting;
+  const { directory, stdin = "", timeoutMs = 60_000, columns } = setting;
   const given = { ...process.env, ...cleanEnvironment(directory), ...setting.env };
   const env = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   const written = { stdout: "", stderr: "" };
+  const terminal = columns === undefined ? {} : { isTTY: true as const, columns };
   const streamTo = (name: keyof typeof written) =>
-    new Writable({
-      decodeStrings: false,
-      write(chunk: string | Buffer, _encoding, done) {
-        written[name] += chunk.toString();
-        done();
-      },
-    });
+    Object.assign(
+      new Writable({
+        decodeStrings: false,
+        write(chunk: string | Buffer, _encoding, done) {
+          written[name] += chunk.toString();
+          done();
+        },
+      }),
+      terminal,
+    );
   const signal = AbortSignal.timeout(timeoutMs);
   const run = () =>
     main({

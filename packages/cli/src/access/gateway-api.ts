@@ -129,7 +129,12 @@ function refusalIn(text: string): CodedError | undefined {
   const { message, data } = error;
   const { code, hint } = isJsonObject(data) ? data : {};
   if (typeof message !== "string" || typeof code !== "string") return undefined;
-  return new CodedError(code, message, { hint: typeof hint === "string" ? hint : undefined });
+  if (typeof hint !== "string") return new CodedError(code, message);
+  // On the wire, the message ends with the hint.
+  const ending = ` (${hint})`;
+  return new CodedError(code, message.endsWith(ending) ? message.slice(0, -ending.length) : message, {
+    hint,
+  });
 }
 
 /** Returns the message of an error response, `{ error: { message } }`. */

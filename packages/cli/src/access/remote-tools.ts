@@ -187,11 +187,17 @@ async function callTool(
   return result as unknown as ToolResult;
 }
 
-/** Converts a JSON-RPC error that carries a code of the gateway. */
+/**
+ * Converts a JSON-RPC error: one that carries a code of the gateway, or that of a server, which the gateway passes on
+ * unchanged and which has the same code here as on the audit trail and without a running gateway.
+ */
 function toGatewayFailure(error: unknown): unknown {
-  if (!(error instanceof McpError) || !isJsonObject(error.rpcData)) return error;
-  const { code, hint } = error.rpcData;
-  if (typeof code !== "string") return error;
+  if (!(error instanceof McpError)) return error;
+  const { code, hint } = isJsonObject(error.rpcData) ? error.rpcData : {};
+  if (typeof code !== "string")
+    return error.code === "MCP_REMOTE_ERROR"
+      ? new CodedError("UPSTREAM_ERROR", error.message, { cause: error })
+      : error;
   if (typeof hint !== "string") return new CodedError(code, error.message, { cause: error });
   return new CodedError(code, withoutHint(error.message, hint), { hint, cause: error });
 }

@@ -103,6 +103,28 @@ export function containmentFacts(
   ];
 }
 
+/** Returns what the process of a server may reach, in one line; undefined for a server that runs elsewhere. */
+export function reachText(
+  { transport, containment }: ToolServerConfig,
+  unseen: readonly UnseenPlace[],
+): string | undefined {
+  if (transport.kind !== "stdio") return undefined;
+  const { networkEgress, filesystemWrite, egressAllow, writePaths, readPaths } = containment.effective;
+  const network = {
+    deny: "no network",
+    allow: "any host of the network",
+    scoped: `of the network only ${egressAllow.join(", ")}`,
+  };
+  const written = {
+    deny: "writes nothing",
+    allow: "writes everything of yours",
+    scoped: writePaths.length === 0 ? "writes nothing of yours" : `writes only ${writePaths.join(", ")}`,
+  };
+  const read = [...new Set([...argumentPaths(transport.args, unseen), ...readPaths])];
+  const reads = read.length === 0 ? "no folder of yours" : `of your folders it reads ${read.join(", ")}`;
+  return `${network[networkEgress]}; ${reads}; it ${written[filesystemWrite]}`;
+}
+
 /** Returns what a server does not see although its arguments name it. */
 export function unseenFacts(unseen: readonly UnseenPlace[]): readonly OfferFact[] {
   return unseen.map(({ problem, hint }) => ["NOT SEEN", `it ${problem}; ${hint}`]);

@@ -1,7 +1,10 @@
 /** `toolcrib update`: servers that are pinned to a version, and installed tool packages. */
 
 import { parseConfigLayer } from "@toolcrib/config";
+import { didYouMean } from "@toolcrib/diagnostics";
+import { installedIds } from "../access/open-tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
@@ -28,6 +31,9 @@ export async function updateAll(
   // A server at a URL, or with a command that no runner fetches, has no version: only where it is named, that is an answer.
   const versionless = ids.filter((id) => !known.has(id) && others.some((server) => server.id === id));
   const packages = ids.filter((id) => !known.has(id) && !versionless.includes(id));
+  const installed = packages.length === 0 ? [] : await installedIds(context);
+  for (const id of packages.filter((one) => !installed.includes(one)))
+    refuseUnknown(id, [...others.map((server) => server.id), ...installed]);
   for (const id of versionless)
     output.note(`${safeLine(id)} is not updated: its entry names a command or a URL, which has no version`);
   for (const { id, reason } of unpinned)
@@ -41,18 +47,31 @@ export async function updateAll(
   const { config, files } = await loadCliConfig(context);
   await using lookUps = openLookUps(context, config, files);
   const done = await updateServers(context, lookUps, servers, flags);
-  let installed: unknown = null;
+  let updated: unknown = null;
   let code: ExitCode = exitCodes.done;
   if (ids.length === 0 || packages.length > 0) {
     const json = (value: unknown) => {
-      installed = value;
+      updated = value;
     };
     // What the servers have was printed: that no package changes is no news beside it, unless it was asked for.
     const isQuietIfCurrent = done.length > 0 && packages.length === 0;
     const asked = { ...flags, isQuietIfCurrent };
     code = await updateTools({ ...context, output: { ...output, json } }, packages, asked);
   }
-  output.json({ servers: done, packages: installed });
+  output.json({ servers: done, packages: updated });
   const own = exitOf(done, flags);
   return own === exitCodes.done ? code : own;
+}
+
+/** @throws {CliError} `CLI_SERVER_NOT_FOUND` for a name that looks like none of a package, which can be installed elsewhere */
+function refuseUnknown(id: string, known: readonly string[]): void {
+  if (id.includes(".")) return;
+  throw new CliError(
+    "CLI_SERVER_NOT_FOUND",
+    `Nothing was updated: no server and no package is called "${safeLine(id)}"`,
+    {
+      hint:
+        didYouMean(id, known) ?? (known.length === 0 ? "there are none" : `there are ${known.join(", ")}`),
+    },
+  );
 }

@@ -131,7 +131,10 @@ async function updateServer(
   if (answer !== "yes") return { ...shown, result: "shown" };
   await writeVersion(context, server, to);
   const approved = await approve(tried.trial, id, changes, flags);
-  output.print(`${output.style("green", "✓")} ${safeLine(id)} is pinned to ${safeLine(to)} in ${file.shown}`);
+  output.print(
+    `${output.style("green", "✓")} ${safeLine(id)} is pinned to ${safeLine(to)} in ${file.shown}`,
+    ...(approved.length === 0 ? [] : [`  approved: ${approvedText(approved.length, flags)}`]),
+  );
   const left =
     tried.trial.definitions.filter(({ waiting }) => waiting !== undefined).length - approved.length;
   if (left > 0)
@@ -139,6 +142,12 @@ async function updateServer(
       `${output.style("yellow", "!")} ${counted(left, "definition")} wait for ${asTyped("toolcrib approve", context)} ${safeLine(id)}`,
     );
   return { ...shown, result: "updated", approved };
+}
+
+/** Which definitions were approved, and why nobody was asked. */
+function approvedText(count: number, { yes }: UpdateFlags): string {
+  const what = `${counted(count, "definition")} that ${count === 1 ? "is" : "are"} new or changed`;
+  return yes === true ? `${what}, without asking (--yes); suspicious ones would wait` : what;
 }
 
 /** The newest version, and what the registry says about its publisher. */

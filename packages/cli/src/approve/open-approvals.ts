@@ -64,6 +64,8 @@ export async function openApprovals(context: CliContext, what: string | undefine
     options.configFiles.length === 0 ? await findReachableGateways(options.home) : [];
   if (running !== undefined) return ofRunning(running, others, context.signal);
   const loaded = await loadCliConfig(context);
+  const { toolServers, packages } = loaded.config.disabled;
+  if ([...toolServers, ...packages].some(({ id }) => id === what)) throw disabledSource(what ?? "", "server");
   const ids = [...loaded.config.toolServers.map(({ id }) => id), ...(await installedIds(context))];
   if (what !== undefined && !what.startsWith(callIdStart)) requireServer(what, ids, approvable);
   const only = what?.startsWith(callIdStart) === true ? await serverOfCall(context, what) : what;
@@ -203,12 +205,24 @@ function requireListed(
   const { kind, health, tools } = sources.find(({ id }) => id === waiting.server) ?? {};
   const isListed = waiting.definitions.length > 0 || tools !== 0;
   if (isListed || health === undefined || health.state === "ready" || health.state === "idle") return waiting;
+  if (health.state === "disabled") throw disabledSource(waiting.server, kind ?? "server");
   const why = reasonOrStep(health);
   const reason = why === undefined ? "" : `: ${reasonLine(why)}`;
   throw new CliError(
     "CLI_SERVER_NOT_READY",
     `The tools of "${waiting.server}" are not known: the ${kind} is ${health.state}${reason}`,
     { hint: "try again when it is ready; see toolcrib status" },
+  );
+}
+
+/** The error about a server that is switched off: nothing of it is known, and nothing of it is used. */
+function disabledSource(id: string, kind: ApprovableSource["kind"]): CliError {
+  return new CliError(
+    "CLI_SERVER_NOT_READY",
+    `The ${kind} "${id}" is disabled: it does not run, and none of its tools waits`,
+    {
+      hint: `toolcrib enable server ${id} starts it; then toolcrib approve ${id} shows its tools`,
+    },
   );
 }
 

@@ -4,7 +4,8 @@ import { defineCommand } from "../cli-command.ts";
 
 export const command = defineCommand({
   name: "doctor",
-  summary: "find problems with the setup and print how to fix them (exit code 1)",
+  summary:
+    "find problems with the setup and print how to fix them (exit code 1; 5 if a check could not be made)",
   options: {
     fix: { help: "make the safe repairs, after showing them and asking once" },
     online: {

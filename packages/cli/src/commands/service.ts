@@ -26,7 +26,8 @@ export const command: CliCommandGroup = {
     }),
     defineCommand({
       name: "status",
-      summary: "show whether the service runs (exit code 5 if it does not), and its gateway",
+      summary:
+        "show whether the service runs (exit code 5 if not, 4 if it is not installed), and its gateway",
       options: { name },
       run: async (context, _args, options) => (await load()).serviceStatus(context, options),
     }),

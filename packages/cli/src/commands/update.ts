@@ -18,7 +18,10 @@ export const command = defineCommand({
   },
   options: {
     ...placeOptions,
-    yes: { short: "y", help: "do not ask; definitions that are suspicious wait for toolcrib approve" },
+    yes: {
+      short: "y",
+      help: "do not ask: new and changed definitions are approved as shown, and suspicious ones wait for toolcrib approve",
+    },
     dryRun: { help: "show what would change, and change nothing" },
     ...registryOptions,
     ...allowOptions,

@@ -9,6 +9,7 @@ import { schemaText } from "../init/config-template.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
 import { findConfigFiles } from "./find-config-files.ts";
 import { lintArguments } from "./lint-arguments.ts";
+import { lintReferences } from "./lint-references.ts";
 import { toLoadConfigDeps } from "./load-config-deps.ts";
 
 /** Runs `config check`. */
@@ -22,8 +23,16 @@ export async function checkConfig(context: CliContext, given: readonly string[])
     hasCommand: (command, { path = context.env["PATH"] ?? "", directory = context.directory }) =>
       findExecutable(command, { path, directory, platform: context.platform }) !== undefined,
   });
-  const diagnostics = [...found, ...lintArguments(context, value?.toolServers ?? [], files)];
-  output.print(formatConfigReport(files, diagnostics));
+  const diagnostics = [
+    ...found,
+    ...lintArguments(context, value?.toolServers ?? [], files),
+    ...(value === undefined ? [] : await lintReferences(context, value)),
+  ];
+  for (const line of formatConfigReport(files, diagnostics).split("\n")) {
+    // The lines of a file stay as they are: a mark is below them.
+    if (/^ *(?:\d+ \||\^)/.test(line)) output.print(line);
+    else output.prose(line);
+  }
   const isFaulty = (file: string) =>
     diagnostics.some(({ severity, source }) => severity === "error" && source?.name === file);
   output.json({

@@ -18,7 +18,7 @@ export function findClient(id: string): ClientProgram {
   const found = clientPrograms.find((program) => program.id === id);
   if (found !== undefined) return found;
   const ids = clientPrograms.map((program) => program.id);
-  throw new CliError("CLI_USAGE", `No client is called ${JSON.stringify(id)}`, {
+  throw new CliError("CLI_CLIENT_NOT_FOUND", `No client is called ${JSON.stringify(id)}`, {
     hint: didYouMean(id, ids) ?? `the clients are ${ids.join(", ")}`,
   });
 }

@@ -37,6 +37,7 @@ import {
   writeConnection,
 } from "./connection-store.ts";
 import { ensureToken, type GatewayEntry, gatewayEntry } from "./gateway-entry.ts";
+import { noteOtherConfiguration } from "./other-configuration.ts";
 
 /** Options of the command. */
 export interface ConnectFlags {
@@ -63,6 +64,7 @@ export async function connectClients(
   const changes: Change[] = [];
   for (const program of programs) changes.push(await planChange(context, program, flags));
   for (const change of changes) showChange(context, change);
+  if (flags.stdio !== true) noteOtherConfiguration(context, "the clients get the servers of that gateway");
   if (!(await isAgreed(context, flags))) {
     output.json({ connected: [], files: changes.map(({ file }) => file) });
     return exitCodes.failed;

@@ -2,8 +2,8 @@
 
 /** One finding. */
 export interface Finding {
-  /** `warning`: it works, but needs attention. */
-  readonly status: "ok" | "warning" | "failed";
+  /** `warning`: it works, but needs attention. `unknown`: the check could not be made, so that neither is known. */
+  readonly status: "ok" | "warning" | "failed" | "unknown";
   /** The subject of the check, such as `home` or `server files`. */
   readonly subject: string;
   readonly message: string;
@@ -30,4 +30,9 @@ export function warning(subject: string, message: string, fix?: string, repair?:
 
 export function failed(subject: string, message: string, fix?: string, repair?: Repair): Finding {
   return { status: "failed", subject, message, fix, ...(repair === undefined ? {} : { repair }) };
+}
+
+/** A check that could not be made. */
+export function unknown(subject: string, message: string, fix?: string): Finding {
+  return { status: "unknown", subject, message, fix };
 }

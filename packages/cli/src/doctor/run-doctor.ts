@@ -21,6 +21,7 @@ const marks: { readonly [S in Finding["status"]]: { readonly mark: string; reado
   ok: { mark: "✓", style: "green" },
   warning: { mark: "!", style: "yellow" },
   failed: { mark: "✗", style: "red" },
+  unknown: { mark: "?", style: "yellow" },
 };
 
 /** Options of the command. */
@@ -46,11 +47,15 @@ export async function runDoctor(context: CliContext, flags: DoctorFlags): Promis
     findings.push(finding);
     const { mark, style } = marks[finding.status];
     const [first = "", ...more] = safeText(finding.message).split("\n");
-    output.print(
+    output.prose(
       `${output.style(style, mark)} ${finding.subject}: ${first}`,
       ...more.map((line) => `    ${line}`),
     );
-    if (fix !== undefined) output.print(`    ${output.style("cyan", "fix")}: ${safeText(fix)}`);
+    if (fix === undefined) return;
+    const fixing = `    ${output.style("cyan", "fix")}: ${safeText(fix)}`;
+    // A command line stays whole, so that it can be copied.
+    if (/^(?:npx |sudo )?(?:toolcrib|chmod|chown|kill|ulimit|rm) /.test(fix)) output.print(fixing);
+    else output.prose(fixing);
   };
   begin("Machine");
   report(checkNode());
@@ -82,8 +87,10 @@ export async function runDoctor(context: CliContext, flags: DoctorFlags): Promis
     return status === "failed" && !(repair !== undefined && repaired?.done.has(repair) === true);
   });
   const repairable = findings.filter(({ repair }) => repair !== undefined).length;
+  const unknown = findings.filter(({ status }) => status === "unknown").length;
   output.json({
     ok: left.length === 0,
+    unknown,
     findings: findings.map(({ repair, ...finding }) => ({
       ...finding,
       ...(repair === undefined
@@ -91,8 +98,13 @@ export async function runDoctor(context: CliContext, flags: DoctorFlags): Promis
         : { repair: repair.does, isRepaired: repaired?.done.has(repair) === true }),
     })),
   });
-  output.print("", left.length === 0 ? "No problems found." : `${counted(left.length, "problem")} found.`);
+  const missed = unknown === 0 ? "" : ` ${counted(unknown, "check")} could not be made (?).`;
+  output.print(
+    "",
+    `${left.length === 0 ? "No problems found." : `${counted(left.length, "problem")} found.`}${missed}`,
+  );
   if (repairable > 0 && repaired === undefined)
     output.print(`${asTyped("toolcrib doctor --fix", context)} repairs ${repairable} of the findings.`);
-  return left.length === 0 ? exitCodes.done : exitCodes.failed;
+  if (left.length > 0) return exitCodes.failed;
+  return unknown === 0 ? exitCodes.done : exitCodes.unavailable;
 }

@@ -19,16 +19,36 @@ export async function explainCode(context: CliContext, wanted: string | undefine
   if (found !== undefined) return printCode(context, found);
   const part = all.filter(({ area, code }) => area === wanted.toLowerCase() || startsWith(code, wanted));
   if (part.length > 0) return listCodes(context, part);
-  const near = nearestName(
+  const near = nearCodes(
     wanted,
     all.map(({ code }) => code),
   );
   throw new CliError("CLI_CODE_NOT_FOUND", `No error code "${safeLine(wanted)}" exists`, {
     hint:
-      near === undefined
+      near.length === 0
         ? "toolcrib explain lists all codes"
-        : `did you mean ${near}? toolcrib explain lists all`,
+        : `did you mean ${near.join(" or ")}? toolcrib explain lists all`,
   });
+}
+
+/** Most codes that are suggested. */
+const maxNear = 3;
+
+/** Returns the codes that `wanted` can mean: the nearest one, or those that have each of its words, or one near it. */
+function nearCodes(wanted: string, codes: readonly string[]): readonly string[] {
+  const nearest = nearestName(wanted, codes);
+  if (nearest !== undefined) return [nearest];
+  const words = wanted
+    .toUpperCase()
+    .split(/[^A-Z0-9]+/)
+    .filter((word) => word.length > 2);
+  if (words.length === 0) return [];
+  const hasAll = (code: string) => {
+    const own = code.toUpperCase().split("_");
+    return words.every((word) => own.includes(word) || nearestName(word, own) !== undefined);
+  };
+  const found = codes.filter(hasAll).toSorted((one, other) => one.length - other.length);
+  return found.slice(0, maxNear);
 }
 
 /** The page and anchor of a code below `docs/reference/errors`. */

@@ -128,6 +128,8 @@ export const recorded: { readonly [code: string]: string } = {
     "error CLI_CREDENTIAL_MISSING: No value for the credential \"token\": TOOLCRIB_CREDENTIAL_TOKEN is not set\nhint: a proxy that inserts secrets sets it, such as toolcrib egress; without HTTPS_PROXY, the command reads secrets itself",
   CLI_EXPORT_FAILED:
     "error METATOOL_TEST_INVALID\nCannot use \"toolcrib.tests[0].name\": it must be a string of 1 to 100 characters\n\nerror METATOOL_TEST_INVALID\nCannot use \"toolcrib.tests[0].params\": it must be an object\n\nerror METATOOL_TEST_INVALID\nCannot use \"toolcrib.tests[0].replies\": it must be a list\n\nerror METATOOL_TEST_INVALID\nCannot use \"toolcrib.tests[0].expect\": it must be an object with a result or an error\n\nerror CLI_EXPORT_FAILED: Cannot export \"report\": its tests have errors\nhint: correct or remove them in the file of the tool; toolcrib saved test report shows them too",
+  CLI_FETCHED_NOT_FOUND:
+    "error CLI_FETCHED_NOT_FOUND: There is no fetched package \"npm-absent\"\nhint: no package was fetched yet",
   CLI_FETCH_FAILED:
     "error CLI_FETCH_FAILED: Cannot fetch \"http://127.0.0.1:9000/status-404/echo.mcpkg\": the response is HTTP 404",
   CLI_FILE_EXISTS:
@@ -144,6 +146,8 @@ export const recorded: { readonly [code: string]: string } = {
     "manifest.json:4:14: error MCPKG_VERSION_INVALID\n\"version\" must be MAJOR.MINOR.PATCH, such as 1.0.0, but is \"1.0\"\n4 |   \"version\": \"1.0\",\n                 ^^^^^\nhint: write 1.0.0\n\nerror CLI_PACKAGE_INVALID: The package \"echo\" has 1 error(s)",
   CLI_PACKAGE_UNTESTED:
     "manifest.json: warning MCPKG_FILE_UNUSED\n\"tests/echo.test.json\" is not in \"tests\", so it never runs\nhint: add it to tests\n\nerror CLI_PACKAGE_UNTESTED: The package demo.echo 0.1.0 has no tests\nhint: write tests/NAME.test.json and name it in tests of the manifest",
+  CLI_PROFILE_NOT_FOUND:
+    "error CLI_PROFILE_NOT_FOUND: There is no profile \"wrok\" for this client\nhint: did you mean work?",
   CLI_PROGRAM_FAILED:
     "Traceback (most recent call last):\n  program.star:2:16: in <toplevel>\nprogram.star:2:16: error CLI_PROGRAM_FAILED\nlist index 5 out of range [-2:1]\n2 | result = values[5]\n                   ^",
   CLI_PROGRAM_INVALID:
@@ -168,6 +172,8 @@ export const recorded: { readonly [code: string]: string } = {
     "error CLI_TEST_CALLS_OTHERS: The chain demo.report is not installed, and its tests would call demo.search as you, without an approval\nhint: read its steps and tests, then add --allow-calls; or install it, and test it by its toolId",
   CLI_TIMEOUT:
     "error CLI_TIMEOUT: \"notes:export\" did not respond within N ms (--timeout)",
+  CLI_TOKEN_NOT_FOUND:
+    "error CLI_TOKEN_NOT_FOUND: No token is called \"desc\"\nhint: did you mean desk?",
   CLI_TOOLSPEC_NOT_FOUND:
     "error CLI_TOOLSPEC_NOT_FOUND: The catalog has no toolspec \"githob\"\nhint: did you mean github?",
   CLI_TOOL_NOT_FOUND:

@@ -10,7 +10,7 @@ import { type Output, reasonLine, safeLine } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { listPauses, pauseNow, resumeNow } from "./open-pauses.ts";
-import { markUnmatched } from "./unmatched-pauses.ts";
+import { markUnmatched, refuseUnknown } from "./unmatched-pauses.ts";
 
 type Words = { readonly kind: string | undefined; readonly name: string | undefined };
 
@@ -33,7 +33,9 @@ type ShownPause = PauseTarget & {
 export async function pause(context: CliContext, words: Words, flags: PauseFlags): Promise<ExitCode> {
   const { output } = context;
   if (words.kind === undefined) return await list(context, flags);
-  const outcome = await pauseNow(context, checked(words, flags.reason), flags);
+  const target = checked(words, flags.reason);
+  await refuseUnknown(context, target);
+  const outcome = await pauseNow(context, target, flags);
   const { pause: shown, cancelledCalls, isApplied } = outcome;
   const [marked] = await markUnmatched(context, [shown]);
   const warning = marked?.warning;
@@ -84,7 +86,7 @@ export function printPauses(output: Output, pauses: readonly ShownPause[]): void
       one.warning === undefined
         ? ""
         : `: ${output.style("yellow", "matches nothing")}, ${safeLine(one.warning)}`;
-    output.print(`${output.style("yellow", "paused")} ${pauseLine(one)}${idle}`);
+    output.prose(`${output.style("yellow", "paused")} ${pauseLine(one)}${idle}`);
   }
 }
 

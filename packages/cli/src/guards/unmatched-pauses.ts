@@ -1,8 +1,9 @@
 /**
  * Finds pauses that match nothing known, which are most often misspelled: such a pause stops nothing while its operator
  * believes that it does. What exists is known from the running gateways of the home, or, without one, from the
- * configuration. Only reads. A pause is never refused for it: what it names can exist later, and where the names are
- * not known, nothing is said.
+ * configuration. Only reads. A new pause of a server or of one tool that does not exist is refused. A client or a pattern
+ * is only marked: an identity provider can have the client, and a pattern is also for what comes. Where the names are
+ * not known, nothing is refused and nothing is said.
  */
 
 import type { PolicyConfig } from "@toolcrib/config";
@@ -12,9 +13,10 @@ import { PauseSet, type PauseTarget } from "@toolcrib/guards";
 import { findUnmatchedRules, type PolicyTarget } from "@toolcrib/policy";
 import { localIdentity } from "@toolcrib/tool";
 import { getFromGateway } from "../access/gateway-api.ts";
-import { findReachableGateways, missingOf } from "../access/open-tool-access.ts";
+import { findReachableGateways, installedIds, missingOf } from "../access/open-tool-access.ts";
 import { statesOf } from "../access/server-states.ts";
 import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { knownClients } from "../policy/client-identity.ts";
 import { entriesOf } from "../switches/config-entries.ts";
@@ -44,6 +46,25 @@ export async function markUnmatched<P extends PauseTarget>(
     const warning = problemOf(pause, known);
     return warning === undefined ? pause : { ...pause, warning };
   });
+}
+
+/**
+ * Refuses a new pause of a server or of one tool that does not exist.
+ *
+ * @throws {CliError} `CLI_SERVER_NOT_FOUND`, `CLI_TOOL_NOT_FOUND`
+ */
+export async function refuseUnknown(context: CliContext, { kind, name }: PauseTarget): Promise<void> {
+  if (kind !== "server" && (kind !== "tool" || /[*?]/.test(name))) return;
+  const known = await findKnown(context);
+  const problem = known === undefined ? undefined : problemOf({ kind, name }, known);
+  if (known === undefined || problem === undefined) return;
+  const [reason = problem, near] = problem.split("; ");
+  const code = kind === "server" ? "CLI_SERVER_NOT_FOUND" : "CLI_TOOL_NOT_FOUND";
+  const list =
+    kind === "tool"
+      ? "toolcrib list shows the names"
+      : `the ids are ${known.sources.slice(0, 20).join(", ")}`;
+  throw new CliError(code, `Nothing was paused: ${reason}`, { hint: near ?? list });
 }
 
 function problemOf({ kind, name }: PauseTarget, known: Known): string | undefined {
@@ -124,8 +145,8 @@ async function inGateway(context: CliContext, running: Parameters<typeof getFrom
     getFromGateway(running, "/api/v1/status", context.signal),
     getFromGateway(running, "/api/v1/policy/targets", context.signal),
   ])) as unknown as [GatewayStatus, Partial<{ targets: PolicyTarget[]; policy: PolicyConfig }>];
-  const { servers, toolspecs = [], waiting = [], quarantined } = status;
-  const states = statesOf({ servers, toolspecs });
+  const { servers, toolspecs = [], packages = [], waiting = [], quarantined } = status;
+  const states = statesOf({ servers, toolspecs, packages });
   const sources = states.map(({ id }) => id);
   const unlisted = [
     ...missingOf(states).map(({ id }) => id),
@@ -140,7 +161,8 @@ async function inGateway(context: CliContext, running: Parameters<typeof getFrom
 
 async function configured(context: CliContext): Promise<Known> {
   const { config } = await loadCliConfig(context);
-  const sources = entriesOf(config).map(({ id }) => id);
+  const entries = [...entriesOf(config), ...config.disabled.packages];
+  const sources = [...entries.map(({ id }) => id), ...(await installedIds(context))];
   const unlisted = new Set([...sources, ...ownNamespaces]);
   return { sources, unlisted, targets: [], clients: clientsOf(context, config.policy) };
 }

@@ -3,7 +3,8 @@
 import { didYouMean } from "@toolcrib/diagnostics";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
-import { type ExitCode, exitCodeMeanings, exitCodes } from "../exit-codes.ts";
+import { type ExitCode, exitCodeMeanings, exitCodes, unknownNames } from "../exit-codes.ts";
+import { wrapText } from "../explain/wrap-text.ts";
 import { createProgram, helpTextOf } from "../program.ts";
 
 /** Topics with their texts. */
@@ -12,7 +13,14 @@ const topics: { readonly [name: string]: () => string } = {
     [
       "Exit codes",
       "",
-      ...exitCodeMeanings.map(({ code, meaning }) => `${String(code).padStart(5)}  ${meaning}`),
+      ...exitCodeMeanings.flatMap(({ code, meaning }) => {
+        const [first = "", ...rest] = wrapText(meaning, 72, "");
+        return [`${String(code).padStart(5)}  ${first}`, ...rest.map((line) => `       ${line}`)];
+      }),
+      "",
+      "Names that nothing has",
+      "",
+      ...unknownNames.flatMap(({ what, outcome }) => wrapText(`${what}: ${outcome}`, 76, "  ")),
     ].join("\n"),
   environment: () =>
     [
@@ -21,12 +29,15 @@ const topics: { readonly [name: string]: () => string } = {
       "  TOOLCRIB_HOME           Toolcrib's home directory (--home)",
       "  TOOLCRIB_LISTEN         address and port to listen on (serve --listen)",
       "  TOOLCRIB_LOG_LEVEL      debug, info, warn, error or silent (--log-level)",
-      "  TOOLCRIB_TOKEN          a bearer token that serve accepts in addition to those in <home>/tokens",
-      "  MCP_METATOOL_TIMEOUT    time limit of a composite tool in milliseconds (execution.timeout)",
-      "  MCP_METATOOL_DEBUG      true: errors of composite tools include their stack (execution.enableDebug)",
+      "  TOOLCRIB_TOKEN          a bearer token for serve, besides <home>/tokens",
+      "  MCP_METATOOL_TIMEOUT    time limit of a composite tool in milliseconds",
+      "                          (execution.timeout)",
+      "  MCP_METATOOL_DEBUG      true: errors of composite tools include their stack",
+      "                          (execution.enableDebug)",
       "  TOOLCRIB_SECRET_<NAME>  the value of secret_key_ref: <name>",
-      "  TOOLCRIB_SECRETS_KEY    the key of the secret store, or keychain:<name>, its entry in the keychain",
-      "  TOOLCRIB_CATALOG        a catalog folder to use instead of the one included with the command",
+      "  TOOLCRIB_SECRETS_KEY    the key of the secret store, or keychain:<name>, its",
+      "                          entry in the keychain",
+      "  TOOLCRIB_CATALOG        a catalog folder instead of the one of the command",
       "  NO_COLOR, FORCE_COLOR   never or always use colors",
     ].join("\n"),
   configuration: () =>
@@ -37,9 +48,12 @@ const topics: { readonly [name: string]: () => string } = {
       "  2. otherwise toolcrib.yaml (or .yml, .json) in the working directory",
       "  3. otherwise toolcrib.yaml in Toolcrib's home",
       "",
-      "Toolcrib reads .mcp.json and the files of other programs only if you name them: toolcrib --config .mcp.json list.",
-      "list, search, describe and call use the running gateway of this home, unless --config is given. If no gateway",
-      "is running, they start the configured servers and stop them at the end.",
+      "Toolcrib reads .mcp.json and the files of other programs only if you name them:",
+      "toolcrib --config .mcp.json list",
+      "",
+      "list, search, describe and call use the running gateway of this home, unless",
+      "--config is given. If no gateway is running, they start the configured servers",
+      "and stop them at the end.",
     ].join("\n"),
 };
 

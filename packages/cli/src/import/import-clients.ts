@@ -15,11 +15,13 @@ import type { JsonObject, JsonValue } from "@toolcrib/json";
 import { openSecretStore } from "@toolcrib/secrets";
 import type { SecretStore } from "@toolcrib/store";
 import { findRunningGateways } from "../access/run-file.ts";
+import { reachText } from "../add/show-offer.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { unseenPlaces } from "../config/lint-arguments.ts";
 import { invalidConfig } from "../config/load-cli-config.ts";
 import { findClient } from "../connect/client-file.ts";
+import { noteOtherConfiguration } from "../connect/other-configuration.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
@@ -66,6 +68,8 @@ export async function importClients(
   const moving = flags.move === true ? await planMoves(context, plan) : undefined;
   if (moving !== undefined) showMoves(context, moving);
   const moves = moving?.moves ?? [];
+  const outcome = "the clients lose the moved servers until a gateway serves it";
+  if (moves.length > 0) noteOtherConfiguration(context, outcome, [file.path]);
   const ending = plan.problems.length === 0 ? exitCodes.done : exitCodes.failed;
   const isNothing = plan.servers.length === 0 && moves.length === 0;
   if (isNothing || flags.dryRun === true) {
@@ -137,10 +141,9 @@ function withUnseen(context: CliContext, file: ConfigFile, server: PlannedServer
   const text = JSON.stringify({ tool_servers: [server.entry] });
   const [parsed] = parseConfig([{ name: file.shown, text }]).value?.toolServers ?? [];
   if (parsed === undefined) return server;
-  const notes = unseenPlaces(context, parsed, [file.path]).map(
-    ({ problem, hint }) => `it ${problem}; ${hint}`,
-  );
-  return { ...server, notes: [...server.notes, ...notes] };
+  const unseen = unseenPlaces(context, parsed, [file.path]);
+  const notes = unseen.map(({ problem, hint }) => `it ${problem}; ${hint}`);
+  return { ...server, notes: [...server.notes, ...notes], reach: reachText(parsed, unseen) };
 }
 
 function isRead(path: string, found: Awaited<ReturnType<typeof findServers>>): boolean {

@@ -37,6 +37,8 @@ export interface PlannedServer {
   readonly unpinned: string | undefined;
   /** What is different from the client's entry, one line each. */
   readonly notes: readonly string[];
+  /** What its process may reach here, in one line; undefined where it runs elsewhere. @default not known */
+  readonly reach?: string | undefined;
   readonly isDisabled: boolean;
   /** Variables of the environment that it needs, and that are not set here. */
   readonly unset: readonly string[];

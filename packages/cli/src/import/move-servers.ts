@@ -141,7 +141,7 @@ export function showMoves(context: CliContext, { moves, staying }: MovePlan): vo
   const { output } = context;
   const section = (title: string, lines: readonly string[]) => {
     if (lines.length > 0)
-      output.print("", output.style("bold", title), ...lines.map((line) => `  ${safeLine(line)}`));
+      output.prose("", output.style("bold", title), ...lines.map((line) => `  ${safeLine(line)}`));
   };
   section(
     "Move out of the clients, which get the gateway in their place:",

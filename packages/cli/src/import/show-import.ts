@@ -45,8 +45,16 @@ export function showImport(
   }
   const section = (title: string, lines: readonly string[]) => {
     if (lines.length > 0)
-      output.print("", output.style("bold", title), ...lines.map((line) => `  ${safeLine(line)}`));
+      output.prose("", output.style("bold", title), ...lines.map((line) => `  ${safeLine(line)}`));
   };
+  const byReach = Map.groupBy(
+    servers.filter(({ reach }) => reach !== undefined),
+    ({ reach }) => reach ?? "",
+  );
+  section(
+    "Contained here, unlike at their clients (containment of an entry allows more):",
+    [...byReach].map(([reach, own]) => `${own.map(({ id }) => id).join(", ")}: ${reach}`),
+  );
   const twins = servers.filter(({ origins }) => origins.length > 1);
   section(
     "The same server in several places, imported once:",
@@ -119,7 +127,7 @@ export function importJson(
 ): { [name: string]: JsonValue } {
   const json = {
     files: plan.files,
-    servers: plan.servers.map(({ id, entry, origins, unpinned, notes, secrets }) => {
+    servers: plan.servers.map(({ id, entry, origins, unpinned, notes, reach, secrets }) => {
       const tokens = measured.get(id);
       return {
         id,
@@ -129,6 +137,7 @@ export function importJson(
         tokens: tokens?.kind === "measured" ? tokens.tokens : undefined,
         tools: tokens?.kind === "measured" ? tokens.tools : undefined,
         notes,
+        reach,
         secrets: secrets.map(({ name, purpose, value }) => ({ name, purpose, isFound: value !== undefined })),
       };
     }),

@@ -11,26 +11,26 @@ import { isLocalIssuer, issuerName } from "@toolcrib/tool";
 import { openTrail } from "../audit/open-trail.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
+import { loadConfigOrDefaults } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
+import { knownClients } from "../policy/client-identity.ts";
 
 /** Runs `labels show`. */
 export async function showLabels(context: CliContext, client: string | undefined): Promise<ExitCode> {
   const { output } = context;
   const known = await openLabels(context).list();
   const found = known.filter((one) => client === undefined || isNamed(one, client));
+  if (found.length === 0 && client !== undefined) await requireClient(context, client, namesOf(known));
   output.json(
     found.map(({ client: { issuer, subject, name }, labels }) => ({
       client: { issuer, subject, name },
       labels: labels.map(({ since, ...label }) => ({ ...label, since: new Date(since).toISOString() })),
     })),
   );
-  if (found.length === 0 && client !== undefined) {
-    const hint = didYouMean(client, namesOf(known));
-    output.print(
-      `No client called "${safeLine(client)}" has received labelled data${hint === undefined ? "" : `; ${safeLine(hint)}`}`,
-    );
-  } else if (found.length === 0) output.print("No client has received labelled data");
+  if (found.length === 0 && client !== undefined)
+    output.print(`The client "${safeLine(client)}" has received no labelled data`);
+  else if (found.length === 0) output.print("No client has received labelled data");
   else {
     output.table(
       [
@@ -54,6 +54,20 @@ export async function showLabels(context: CliContext, client: string | undefined
     );
   }
   return exitCodes.done;
+}
+
+/** @throws {CliError} `CLI_CLIENT_NOT_FOUND` unless `client` has received labelled data, or can be a client of this home */
+async function requireClient(
+  context: CliContext,
+  client: string,
+  labelled: readonly string[],
+): Promise<void> {
+  const { config } = await loadConfigOrDefaults(context);
+  const names = [...new Set([...labelled, ...knownClients(context, config)])];
+  if (names.includes(client)) return;
+  throw new CliError("CLI_CLIENT_NOT_FOUND", `No client is called "${client}"`, {
+    hint: didYouMean(client, names) ?? `the clients are ${names.slice(0, 20).join(", ")}`,
+  });
 }
 
 /** Runs `labels forget`. */

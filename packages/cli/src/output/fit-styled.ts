@@ -75,3 +75,32 @@ function cellsOf(line: string): readonly Cell[] {
   }
   return before === "" ? cells : [...cells, { text: before, width: 0, isSpace: false }];
 }
+
+/**
+ * Wraps a sentence at spaces to lines of at most `width` columns. The lines after the first get the indent of the first
+ * and two more spaces. A word that is wider, such as a path, stays whole, so that it can be copied.
+ *
+ * @param line as for `fitStyled`
+ */
+export function wrapProse(line: string, width: number): readonly string[] {
+  const [indent = ""] = /^ */.exec(line) ?? [];
+  const lines: string[] = [];
+  let row = indent;
+  let isEmpty = true;
+  for (const word of line.slice(indent.length).split(" ")) {
+    const columns = textWidth(plain(row)) + (isEmpty ? 0 : 1) + textWidth(plain(word));
+    if (!isEmpty && columns > width) {
+      lines.push(row);
+      row = `${indent}  ${word}`;
+    } else row += isEmpty ? word : ` ${word}`;
+    isEmpty = false;
+  }
+  return [...lines, row];
+}
+
+function plain(text: string): string {
+  return text
+    .split(style)
+    .filter((_part, at) => at % 2 === 0)
+    .join("");
+}

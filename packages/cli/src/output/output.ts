@@ -7,9 +7,10 @@
  * `safeText`, so that it cannot control the terminal.
  */
 
-import { styleText } from "node:util";
+import { stripVTControlCharacters, styleText } from "node:util";
 import { escapeUnsafe } from "@toolcrib/store";
 import type { OutputStream } from "../process-context.ts";
+import { wrapProse } from "./fit-styled.ts";
 import { type Column, formatTable } from "./table.ts";
 
 /** A text style. */
@@ -27,13 +28,15 @@ export interface Output {
   readonly width: number;
   /** Writes lines to standard output; nothing with `--json`. */
   print(...lines: readonly string[]): void;
+  /** Writes sentences to standard output, on a terminal wrapped between words; nothing with `--json`. */
+  prose(...lines: readonly string[]): void;
   /** Writes a table to standard output; nothing with `--json`. */
   table(columns: readonly Column[], rows: readonly (readonly string[])[]): void;
   /** Writes the JSON document; nothing without `--json`. */
   json(value: unknown): void;
   /** Writes one line of JSON, for endless output (`--json` with `--follow`). */
   jsonLine(value: unknown): void;
-  /** Writes lines to standard error. */
+  /** Writes lines to standard error; on a terminal, sentences after a label (`error`, `hint`, `warning`) are wrapped. */
   note(...lines: readonly string[]): void;
   /** Styles `text` if standard output supports styles. */
   style(style: Style | readonly Style[], text: string): string;
@@ -68,6 +71,9 @@ export function createOutput(
     isNoteTerminal: stderr.isTTY === true,
     width,
     print,
+    prose(...lines) {
+      print(...(isTerminal ? lines.flatMap((line) => wrapProse(line, width)) : lines));
+    },
     table(columns, rows) {
       print(...formatTable(columns, rows, { width, paintTitle: (title) => style("dim", title) }));
     },
@@ -78,11 +84,25 @@ export function createOutput(
       if (isJson) stdout.write(`${toSafeJson(value)}\n`);
     },
     note(...lines) {
-      if (lines.length > 0) stderr.write(`${lines.join("\n")}\n`);
+      const isNarrow = stderr.isTTY === true;
+      const all = isNarrow ? lines.flatMap((line) => wrapLabelled(line, stderr.columns || 80)) : lines;
+      if (lines.length > 0) stderr.write(`${all.join("\n")}\n`);
     },
     style,
     noteStyle: styled(stderr),
   };
+}
+
+/** A label with a sentence after it, and a hint that is a command line. */
+const labelled = /^(?:error \w+|hint|note|warning|tool error[^:]*): /;
+const commandHint = /^hint: (?:npx )?toolcrib (?!.*[;,])/;
+
+/** Wraps the first line of a note that is a sentence after a label. What is to be copied stays whole. */
+function wrapLabelled(text: string, width: number): readonly string[] {
+  const [first = "", ...rest] = text.split("\n");
+  const shown = stripVTControlCharacters(first);
+  const isSentence = labelled.test(shown) && !commandHint.test(shown);
+  return [...(isSentence ? wrapProse(first, width) : [first]), ...rest];
 }
 
 /** Returns foreign text as one line, with control and invisible characters escaped. */

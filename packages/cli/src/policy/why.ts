@@ -63,7 +63,7 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
   output.print(output.style("bold", safeLine(`"${identity.name}" ${action} "${target.id}"`)));
   if (recorded !== undefined) output.print(...recordedLines(recorded), "", "With the policy as it is now:");
   output.print(...explanationLines(explanation));
-  output.print(...furtherLines(policy, request, decision, situation.policy.waiveApproval, flags, call));
+  output.prose(...furtherLines(policy, request, decision, situation.policy.waiveApproval, flags, call));
   output.print("", originLine(situation.origin));
   return decision.kind === "allow" ? exitCodes.done : exitCodes.denied;
 }

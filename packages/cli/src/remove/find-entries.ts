@@ -21,7 +21,7 @@ type Layer = ReturnType<typeof parseConfigLayer>;
 /**
  * Returns the places of `ids` in `files`: of an id in several files the last, which is the one in force.
  *
- * @throws {CliError} `CLI_USAGE`, `CLI_CONFIG_NOT_EDITABLE`
+ * @throws {CliError} `CLI_SERVER_NOT_FOUND`, `CLI_CONFIG_NOT_EDITABLE`
  */
 export async function findEntries(
   context: CliContext,
@@ -69,7 +69,7 @@ function unknown(id: string, known: readonly string[], packages: readonly string
   const hint = isPackage
     ? `toolcrib uninstall ${id} removes it`
     : (didYouMean(id, known) ?? (known.length === 0 ? "it has no entries" : `it has ${known.join(", ")}`));
-  return new CliError("CLI_USAGE", message, { hint });
+  return new CliError("CLI_SERVER_NOT_FOUND", message, { hint });
 }
 
 /** The position of an entry in its section; -1 where it is not there. */

@@ -65,7 +65,7 @@ export async function removeFetched(context: CliContext, name: string): Promise<
 
 function notFound(name: string, packages: readonly StoredPackage[]): CliError {
   const names = packages.map(({ key }) => key);
-  return new CliError("CLI_USAGE", `There is no fetched package "${name}"`, {
+  return new CliError("CLI_FETCHED_NOT_FOUND", `There is no fetched package "${name}"`, {
     hint:
       packages.length === 0
         ? "no package was fetched yet"

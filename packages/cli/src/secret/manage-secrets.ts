@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { didYouMean } from "@toolcrib/diagnostics";
+import { type CodedError, didYouMean, isCodedError } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
 import {
   type NamedSecret,
@@ -157,6 +157,18 @@ function placeText(kind: NamedSecret["kind"], place: string): string {
   return `the ${kind === "env" ? "variable" : kind} ${safeLine(place)}`;
 }
 
+/** Returns the error about a missing secret with the nearest name in the store before its hint. */
+async function withNearest(context: CliContext, name: string, error: CodedError): Promise<CodedError> {
+  await using store = await openStore(context);
+  const near = didYouMean(
+    name,
+    (await store.list()).map((entry) => entry.name),
+  );
+  if (near === undefined) return error;
+  const { code, message, hint = "", cause } = error;
+  return new SecretsError(code as "SECRETS_NOT_FOUND", message, { hint: `${near} Otherwise ${hint}`, cause });
+}
+
 /** Runs `secret test`. */
 export async function testSecret(context: CliContext, named: string, flags: IdentityFlag): Promise<ExitCode> {
   const { output, options } = context;
@@ -165,6 +177,10 @@ export async function testSecret(context: CliContext, named: string, flags: Iden
     env: context.env,
     readFile: readRegularFile,
     home: options.home,
+  }).catch(async (error: unknown) => {
+    throw isCodedError(error) && error.code === "SECRETS_NOT_FOUND"
+      ? await withNearest(context, name, error)
+      : error;
   });
   const characters = [...value].length;
   const isOneLine = !/[\r\n]/.test(value);

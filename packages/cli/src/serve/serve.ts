@@ -102,12 +102,16 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
 /** @param names the profiles that the client may use */
 function requireProfile(profile: string, names: readonly string[]): void {
   if (names.includes(profile)) return;
-  throw new CliError("CLI_USAGE", `There is no profile ${JSON.stringify(profile)} for this client`, {
-    hint:
-      names.length === 0
-        ? "the configuration has none that it may use (profiles)"
-        : (didYouMean(profile, names) ?? `the profiles are ${names.join(", ")}`),
-  });
+  throw new CliError(
+    "CLI_PROFILE_NOT_FOUND",
+    `There is no profile ${JSON.stringify(profile)} for this client`,
+    {
+      hint:
+        names.length === 0
+          ? "the configuration has none that it may use (profiles)"
+          : (didYouMean(profile, names) ?? `the profiles are ${names.join(", ")}`),
+    },
+  );
 }
 
 /** The Metatool document knows no approvals: its user accepts the servers by writing them down. */

@@ -100,7 +100,7 @@ export function printRunning(
     const { notEnforcedParts: parts = [], judgedParts = [], uncontainedReason } = containment ?? {};
     if (parts.length === 0) continue;
     const reason = uncontainedReason === undefined ? "" : `; ${safeLine(uncontainedReason)}`;
-    output.print(
+    output.prose(
       `${output.style("yellow", "not enforced")} ${safeLine(id)}: ${parts.map((part) => partText(part, judgedParts)).join(", ")}${reason}`,
     );
   }
@@ -108,29 +108,30 @@ export function printRunning(
     ...servers.flatMap((server) => differenceLines(server, output)),
     ...servers.flatMap(loginLines),
     ...identitySecretLines(ownSecrets),
-    `${counted(tools, "tool")}${ownText(status)}, ${counted(sessions, "session")}, ${counted(callsInFlight, "call")} in flight${taskText(status)}`,
+    `${counted(tools, "tool")}${ownText(status)}`,
+    `${counted(sessions, "session")}, ${counted(callsInFlight, "call")} in flight${taskText(status)}`,
     ...listLines(status),
   );
   for (const { id, reason, since } of quarantined) {
     // A gateway of an earlier version does not report the time.
     const time = since === undefined ? "" : ` since ${safeLine(since)}`;
-    output.print(`${output.style("yellow", `quarantined${time}`)} ${safeLine(id)}: ${safeLine(reason)}`);
+    output.prose(`${output.style("yellow", `quarantined${time}`)} ${safeLine(id)}: ${safeLine(reason)}`);
   }
   // A gateway of an earlier version has no switches.
   for (const name of status.disabledTools ?? [])
     output.print(`${output.style("yellow", "disabled")} tool ${safeLine(name)}`);
   printGuards(context, status);
-  output.print(...hookLines(output, status.hooks));
-  output.print(...callLines(context, calls));
+  output.prose(...hookLines(output, status.hooks));
+  output.prose(...callLines(context, calls));
   const { policy } = status;
   if (policy?.problem !== undefined) {
     output.print(
       `${output.style("yellow", "not in force")} the changed policy files: ${policy.problem.split("\n").map(safeLine).join("\n  ")}`,
     );
   }
-  output.print(...idleRuleLines(output, status.idleRules));
-  output.print(...anchorLines(output, status.anchors), ...telemetryLines(output, status.telemetry));
-  output.print(...embeddingsLines(output, status.embeddings));
+  output.prose(...idleRuleLines(output, status.idleRules));
+  output.prose(...anchorLines(output, status.anchors), ...telemetryLines(output, status.telemetry));
+  output.prose(...embeddingsLines(output, status.embeddings));
 }
 
 function stateStyle(state: string): Style {
@@ -365,11 +366,16 @@ function loginLines({ id, login }: SourceStatus): readonly string[] {
  * Toolcrib's own tools, and how many of all are in the list of a client: not every one of its own is for all.
  * A gateway of an earlier version does not count them.
  */
-function ownText({ ownTools, discovery }: Partial<Pick<GatewayStatus, "ownTools" | "discovery">>): string {
+function ownText({
+  tools = 0,
+  ownTools,
+  discovery,
+}: Partial<Pick<GatewayStatus, "tools" | "ownTools" | "discovery">>): string {
   if (ownTools === undefined) return "";
   const [all] = discovery?.endpoints ?? [];
-  const listed = all === undefined ? "" : ` (${all.listed} in the list of a client)`;
-  return ` and ${ownTools} of Toolcrib's own${listed}`;
+  const sum = tools + ownTools;
+  const listed = all === undefined ? "" : `; a client lists ${all.listed} of these ${sum}`;
+  return `, and ${ownTools} of the gateway itself${listed}`;
 }
 
 /** The tasks that are kept, where there are any. A gateway of an earlier version does not know. */

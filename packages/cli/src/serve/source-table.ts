@@ -32,7 +32,7 @@ export function printSources(
     );
     for (const row of typed) {
       const [id = "", reason = ""] = [row[0], row.at(-1)];
-      if (reason !== "") output.print(`${output.style("yellow", safeLine(id))}: ${reason}`);
+      if (reason !== "") output.prose(`${output.style("yellow", safeLine(id))}: ${reason}`);
     }
   }
   output.print("");

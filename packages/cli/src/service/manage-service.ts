@@ -71,7 +71,7 @@ export async function installService(context: CliContext, flags: InstallFlags): 
   return exitCodes.done;
 }
 
-/** Runs `service status`. The exit code is 5 where it does not run. */
+/** Runs `service status`. The exit code is 5 where it does not run, 4 where it is not installed, 1 where neither is known. */
 export async function serviceStatus(context: CliContext, flags: ServiceName): Promise<ExitCode> {
   const { output, options } = context;
   const unit = unitOf(flags);
@@ -111,7 +111,7 @@ export async function serviceStatus(context: CliContext, flags: ServiceName): Pr
   });
   if (!isInstalled) {
     output.print(`${unit} is not installed: ${ownCommand(context)} service install`);
-    return exitCodes.unavailable;
+    return exitCodes.notFound;
   }
   output.print(
     `${unit}: ${safeLine(ActiveState)} (${safeLine(SubState)}), ${safeLine(UnitFileState ?? "")}, process ${safeLine(MainPID ?? "")}, ${safeLine(NRestarts ?? "0")} restarts`,

@@ -26,7 +26,7 @@ export async function createToken(context: CliContext, name: string, isPrinted: 
   const token = makeToken(randomBytes);
   if (!(await createFile({ randomBytes }, file, `${token}\n`))) {
     throw new CliError("CLI_FILE_EXISTS", `The token "${name}" exists: ${file}`, {
-      hint: "use it, choose another name, or remove the file to revoke it",
+      hint: `use it, choose another name, or revoke it: toolcrib token revoke ${name}`,
     });
   }
   output.json(isPrinted ? { name, file, token } : { name, file });

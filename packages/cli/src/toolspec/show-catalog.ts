@@ -119,7 +119,8 @@ export async function showCatalogEntry(context: CliContext, requested: string): 
       default: isDefault.has(tool.name),
     })),
   });
-  output.print(...headingLines(entry, output), "", ...factLines(entry, output), "");
+  output.prose(...headingLines(entry, output), "");
+  output.print(...factLines(entry, output), "");
   output.table(
     [
       { title: "TOOL", paint: (cell) => output.style("cyan", cell) },
@@ -168,7 +169,8 @@ function showServerEntry(context: CliContext, entry: ServerEntry, requested: str
     ...toJson(entry),
     tools: tools.map(({ name, default: isDefault }) => ({ name, default: isDefault === true })),
   });
-  output.print(...headingLines(entry, output), "", ...factLines(entry, output), "");
+  output.prose(...headingLines(entry, output), "");
+  output.print(...factLines(entry, output), "");
   output.table(
     [{ title: "TOOL", paint: (cell) => output.style("cyan", cell) }, { title: "DEFAULT" }],
     tools.map((tool) => [safeLine(tool.name), tool.default === true ? "yes" : ""]),

@@ -1,5 +1,6 @@
 /** Compares installed packages with their registry. Changes nothing. */
 
+import { didYouMean } from "@toolcrib/diagnostics";
 import { InstallError } from "../install-error.ts";
 import type { PackageResolver } from "../package-resolver.ts";
 import { readRecordFile } from "../record/record-file.ts";
@@ -36,7 +37,11 @@ export async function findUpdates(
     if (own.some((entry) => entry.toolId === toolId)) continue;
     const where = project === undefined ? "for the user" : `in ${project}`;
     throw new InstallError("INSTALL_NOT_FOUND", `The package ${toolId} is not installed ${where}`, {
-      hint: "toolcrib info lists what is installed",
+      hint:
+        didYouMean(
+          toolId,
+          own.map((entry) => entry.toolId),
+        ) ?? "toolcrib info lists what is installed",
     });
   }
   const updates: PackageUpdate[] = [];

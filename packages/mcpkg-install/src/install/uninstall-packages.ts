@@ -1,5 +1,6 @@
 /** Removes installed packages: all that are named, or none. */
 
+import { didYouMean } from "@toolcrib/diagnostics";
 import type { SchemaValidator } from "@toolcrib/json";
 import { InstallError } from "../install-error.ts";
 import { type ChangeDeps, changeInstalled } from "./commit-change.ts";
@@ -52,7 +53,8 @@ function notFound(state: InstallState, toolId: string): InstallError {
   const { record, project } = state;
   const other = record.packages.find((entry) => entry.toolId === toolId);
   const where = project === undefined ? "for the user" : `in ${project}`;
-  let hint = "toolcrib info lists what is installed";
+  const own = record.packages.filter((entry) => entry.project === project).map((entry) => entry.toolId);
+  let hint = didYouMean(toolId, own) ?? "toolcrib info lists what is installed";
   if (other !== undefined) {
     hint =
       other.project === undefined

@@ -8,7 +8,7 @@ import type { CliContext } from "../../cli-context.ts";
 import type { LoadedConfig } from "../../config/load-cli-config.ts";
 import { counted } from "../../output/counted.ts";
 import { safeLine } from "../../output/output.ts";
-import { type Finding, ok, warning } from "../check.ts";
+import { type Finding, ok, unknown } from "../check.ts";
 import { checkAnchorsOnline } from "./check-anchors-online.ts";
 import { checkPackages } from "./check-packages.ts";
 import { checkRemoteServers } from "./check-remote-servers.ts";
@@ -66,7 +66,7 @@ export async function checkOnline(
     const left = kind.checks.slice(subjectsMaxCount);
     if (left.length > 0)
       report(
-        warning(
+        unknown(
           "online",
           `${counted(left.length, "subject")} more were not asked, from ${safeLine(left[0]?.subject ?? "")} on: one run asks ${subjectsMaxCount} of a kind`,
           "check a configuration with fewer servers: toolcrib doctor --online --config FILE",
@@ -101,7 +101,7 @@ async function runOne(
   stopped: AbortSignal,
 ): Promise<readonly Finding[]> {
   const unasked = (why: string) => [
-    warning(
+    unknown(
       subject,
       `was not asked to the end: ${why}`,
       "repeat the command, or check a configuration with fewer servers with --config",

@@ -8,7 +8,7 @@ import { compareVersions, pinOf } from "../../add/pinned-servers.ts";
 import type { CliContext } from "../../cli-context.ts";
 import { safeLine } from "../../output/output.ts";
 import { shellQuote } from "../../serve/shell-quote.ts";
-import { type Finding, failed, ok, warning } from "../check.ts";
+import { type Finding, failed, ok, unknown, warning } from "../check.ts";
 import type { OnlineChecks } from "./check-online.ts";
 
 /** Look-ups at a time: each is a process. */
@@ -88,6 +88,6 @@ async function checkPackage(
           "a machine that has not fetched it cannot start the server; pin another version, or another package",
         ),
       ];
-    return [warning(subject, `${safeLine(shown)} could not be looked up: ${reason}`, error.hint)];
+    return [unknown(subject, `${safeLine(shown)} could not be looked up: ${reason}`, error.hint)];
   }
 }

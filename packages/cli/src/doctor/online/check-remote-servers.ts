@@ -17,7 +17,7 @@ import { explainUrlFailure } from "../../add/url-failure.ts";
 import type { CliContext } from "../../cli-context.ts";
 import { oauthSettingsOf } from "../../login/oauth-context.ts";
 import { safeLine } from "../../output/output.ts";
-import { type Finding, failed, ok, warning } from "../check.ts";
+import { type Finding, failed, ok, unknown, warning } from "../check.ts";
 import type { OnlineChecks, OnlineLimits } from "./check-online.ts";
 
 /** Servers that are asked at a time. */
@@ -74,7 +74,7 @@ async function checkServer(
     resolved = await resolveTransport(server, secrets);
   } catch (error) {
     if (!isCodedError(error)) throw error;
-    return [warning(subject, `was not asked: ${safeLine(error.message)}`, error.hint)];
+    return [unknown(subject, `was not asked: ${safeLine(error.message)}`, error.hint)];
   }
   if (resolved.kind === "stdio") return [];
   const { url, network: settings } = resolved;

@@ -42,10 +42,11 @@ export const explanations: Explanations = {
     fix: "toolcrib audit list shows ids. Use --home for the trail of another home.",
   },
   CLI_CLIENT_NOT_FOUND: {
-    cause: "No client of this name has received labelled data, or has taught words to search.",
+    cause:
+      "No client has this name: connect, disconnect and import know the programs of their list, the others the clients that received labelled data or taught words to search.",
     files: { "toolcrib.yaml": "tool_servers: []\n" },
     run: "toolcrib labels forget absent",
-    fix: "toolcrib labels show lists the clients.",
+    fix: "Use the name that the hint proposes; toolcrib labels show lists clients with labels.",
   },
   CLI_CODE_NOT_FOUND: {
     cause:
@@ -230,8 +231,26 @@ result = values[5]
     run: "PATH=/none toolcrib add --yes -- uvx mcp-server-fetch@2025.4.7",
     fix: "Install it: uvx comes with uv, npx with Node.js, go with Go.",
   },
+  CLI_FETCHED_NOT_FOUND: {
+    cause: "No package that npx, uvx or go run launch was fetched under this name.",
+    files: { "toolcrib.yaml": "tool_servers: []\n" },
+    run: "toolcrib fetched remove npm-absent",
+    fix: "toolcrib fetched lists the packages with their names.",
+  },
+  CLI_PROFILE_NOT_FOUND: {
+    cause: "The configuration has no profile of this name, or not for this client.",
+    files: { "toolcrib.yaml": "tool_servers: []\nprofiles: { work: {} }\n" },
+    run: "toolcrib serve --stdio --profile wrok",
+    fix: "Use a name below profiles of the configuration.",
+  },
+  CLI_TOKEN_NOT_FOUND: {
+    cause: "No file in tokens of the home has this name.",
+    before: ["toolcrib token create desk"],
+    run: "toolcrib token revoke desc",
+    fix: "toolcrib token list shows the names. Another home has other tokens: --home.",
+  },
   CLI_SERVER_NOT_FOUND: {
-    cause: "No tool server has this id.",
+    cause: "No tool server, toolspec or package has this id.",
     files: serverFile("notes"),
     run: "toolcrib logs githob",
     fix: "Use an id that the hint or toolcrib status lists.",

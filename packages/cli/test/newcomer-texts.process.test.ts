@@ -1,0 +1,124 @@
+/** Texts that tell a new user what happens: switched off servers, missing secrets, errors of servers, other files. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { echoServer, runToolcrib, startServe } from "./transcript.ts";
+
+const serve = { listen: "127.0.0.1:0", auth: "none" };
+
+for (const isRunning of [false, true]) {
+  test(`approve of a disabled server says how to enable it, ${isRunning ? "with" : "without"} a gateway`, async () => {
+    await using directory = await makeTemporaryDirectory();
+    const setting = { directory: directory.path };
+    const config = { tool_servers: [{ ...echoServer("off"), enabled: false }], serve };
+    writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+    await using _gateway = isRunning ? await startServe([], setting) : undefined;
+    const { code, stderr } = await runToolcrib(["approve", "off"], setting);
+    assert.equal(code, 5);
+    assert.match(
+      stderr,
+      /The server "off" is disabled: .*\nhint: toolcrib enable server off starts it; then toolcrib approve off/,
+    );
+  });
+}
+
+test("config check names secrets and variables that are missing, and is no error for them", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const run = (env: { readonly [name: string]: string } = {}) =>
+    runToolcrib(["config", "check"], { directory: directory.path, env });
+  const at = (id: string, ref: unknown) => ({
+    id,
+    transport: {
+      kind: "streamable_http",
+      url: "https://mcp.example.com/mcp",
+      headers: { Authorization: { prefix: "Bearer ", secret_key_ref: ref } },
+    },
+  });
+  const tool_servers = [at("acme", { env: "ACME_TOKEN" }), at("crm", "crm-token")];
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers }, undefined, 2));
+  const missing = await run();
+  assert.equal(missing.code, 0, missing.stdout);
+  assert.match(
+    missing.stdout,
+    /warning CONFIG_SECRET_NOT_FOUND\nThe server "acme" does not start here: .*ACME_TOKEN is not set/,
+  );
+  assert.match(missing.stdout, /The server "crm" does not start here: .*"crm-token"/);
+  assert.match(missing.stdout, /\nOK toolcrib\.json\n$/);
+  const set = await run({ ACME_TOKEN: "aB3dE6fG7hI8", TOOLCRIB_SECRET_CRM_TOKEN: "aB3dE6fG7hI8" });
+  assert.equal(set.stdout, "OK toolcrib.json\n");
+});
+
+test("connect and import --move say when the running gateway serves another file", async () => {
+  await using directory = await makeTemporaryDirectory();
+  mkdirSync(directory.join("one"));
+  mkdirSync(directory.join("two"));
+  mkdirSync(directory.join(".cursor"));
+  writeFileSync(directory.join(".cursor/mcp.json"), '{"mcpServers":{"notes":{"command":"notes-mcp"}}}');
+  for (const folder of ["one", "two"])
+    writeFileSync(directory.join(`${folder}/toolcrib.json`), JSON.stringify({ tool_servers: [], serve }));
+  const env = { HOME: directory.path, TOOLCRIB_HOME: directory.join(".toolcrib") };
+  const own = { directory: directory.join("one"), env };
+  const other = { directory: directory.join("two"), env };
+  await using gateway = await startServe([], own);
+  await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
+  const warning = /the gateway that runs for this home serves \S+one\/toolcrib\.json, not toolcrib\.json: /;
+  const connect = await runToolcrib(["connect", "cursor"], other);
+  assert.match(connect.stderr, new RegExp(`${warning.source}the clients get the servers of that gateway`));
+  const move = await runToolcrib(["import", "--move"], other);
+  assert.match(move.stderr, new RegExp(`${warning.source}the clients lose the moved servers until`));
+  assert.doesNotMatch((await runToolcrib(["connect", "cursor"], own)).stderr, warning);
+});
+
+test("status counts the tools of servers, those of the gateway, and what a client lists", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const config = { tool_servers: [{ ...echoServer("files"), trust_state: "certified" }], serve };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  await using gateway = await startServe([], setting);
+  await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
+  const { stdout } = await runToolcrib(["status"], setting);
+  const [, own = "", more = "", listed = "", sum = ""] =
+    /^(\d+) tools?, and (\d+) of the gateway itself; a client lists (\d+) of these (\d+)$/m.exec(stdout) ??
+    [];
+  assert.equal(Number(own) + Number(more), Number(sum), stdout);
+  assert.ok(Number(listed) <= Number(sum) && Number(own) > 0, stdout);
+  assert.match(stdout, /^\d+ sessions?, \d+ calls? in flight$/m);
+});
+
+for (const isRunning of [false, true]) {
+  test(`an error of a server has one code, ${isRunning ? "with" : "without"} a gateway`, async () => {
+    await using directory = await makeTemporaryDirectory();
+    const setting = { directory: directory.path };
+    const program = directory.join("server.mjs");
+    writeFileSync(program, failingServer);
+    const server = {
+      id: "bad",
+      transport: { kind: "stdio", command: process.execPath, args: [program] },
+      trust_state: "certified",
+    };
+    const config = { tool_servers: [server], serve, sandbox: { mode: "preferred" } };
+    writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+    await using gateway = isRunning ? await startServe([], setting) : undefined;
+    if (gateway !== undefined) await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
+    const { code, stderr } = await runToolcrib(["call", "bad:fail", "{}"], setting);
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, /^error UPSTREAM_ERROR: disk full$/m);
+  });
+}
+
+/** A server whose tool answers with a JSON-RPC error. */
+const failingServer = `
+import { createInterface } from "node:readline";
+const answer = (id, body) => console.log(JSON.stringify({ jsonrpc: "2.0", id, ...body }));
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  if (method === "initialize")
+    return answer(id, { result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "bad", version: "1" } } });
+  if (method === "tools/list") return answer(id, { result: { tools: [{ name: "fail", inputSchema: { type: "object" } }] } });
+  if (method === "tools/call") return answer(id, { error: { code: -32050, message: "disk full" } });
+  answer(id, { error: { code: -32601, message: "no such method" } });
+});
+`;

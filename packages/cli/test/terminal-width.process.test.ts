@@ -1,0 +1,179 @@
+/**
+ * No sentence, list or hint is wider than a terminal of 80 columns. Lines that are to be copied or that cannot be
+ * broken stay whole: command lines, paths, URLs and JSON.
+ */
+
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { stripVTControlCharacters } from "node:util";
+import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { echoServer, runToolcrib, startServe } from "./transcript.ts";
+
+const columns = 80;
+
+/** Command lines in the home of a new user, in their order. */
+const commands: readonly string[] = [
+  "",
+  "status",
+  "connect",
+  "token list",
+  "token create desk",
+  "token revoke desk",
+  "pause",
+  "disable",
+  "saved list",
+  "secret list",
+  "fetched list",
+  "labels show",
+  "audit list",
+  "audit verify",
+  "catalog",
+  "catalog search issues",
+  "catalog show github",
+  "explain",
+  "explain CALL_PAUSED",
+  "explain POLICY_DENIED",
+  "help exit-codes",
+  "help environment",
+  "help configuration",
+  "config check",
+  "doctor",
+  "import --dry-run",
+  "connect cursor --yes",
+  "disconnect cursor",
+  "list",
+  "search echo text",
+  "search echo text --why",
+  "describe files:echo",
+  "why files:echo",
+  "why files:echo --client cii",
+  "call files:echo --arg text=x",
+  "call files:ecko {}",
+  "call files:echo {}",
+  "approve",
+  "approve files",
+  "approve off",
+  "approve flies",
+  "logs",
+  "logs files",
+  "pause server flies",
+  "pause client cii",
+  "pause server files --reason maintenance",
+  "resume server files",
+  "resume server files",
+  "disable server files",
+  "enable server files",
+  "disable tool files:ecko",
+  "remove files",
+  "remove flies",
+  "update",
+  "update flies",
+  "info",
+  "rank search",
+  "install demo.absent",
+  "uninstall demo.absent",
+  "connect cursr",
+  "serve --profile dv",
+  "polcy",
+  "list --nothing",
+  "secret rm absent",
+  "saved show absent",
+  "explain CONFIG_INVALD",
+];
+
+/** Whether a line may be wider: what cannot be broken, or is copied. */
+function mayBeWide(line: string): boolean {
+  const text = line.trim();
+  const words = text.split(/\s+/);
+  const isLongWord = words.some((word) => word.length > columns / 2);
+  const isCommand =
+    /^(?:\$ |(?:fix|hint|[a-z ]+): )?(?:npx )?toolcrib |^[{["]|--\w/.test(text) &&
+    !/[.;] [A-Za-z]/.test(text);
+  const isPlace = /(?:^|[\s"(:])(?:~?\/|https?:)\S{12,}/.test(text) && words.length < 12;
+  return isLongWord || isCommand || isPlace;
+}
+
+function wideLines(line: string, text: string): readonly string[] {
+  return (
+    stripVTControlCharacters(text)
+      .split("\n")
+      // Progress is overwritten.
+      .map((one) => one.split("\r").at(-1) ?? "")
+      // An example of an error shows its output as it is.
+      .filter((one) => !(line.startsWith("explain ") && one.startsWith("    ")))
+      .filter((one) => one.length > columns && !mayBeWide(one))
+      .map((one) => `${line}\n    ${one}`)
+  );
+}
+
+async function setUp() {
+  const directory = await makeTemporaryDirectory();
+  const off = { ...echoServer("off"), enabled: false };
+  const missing = {
+    ...echoServer("needs"),
+    transport: {
+      kind: "streamable_http",
+      url: "http://127.0.0.1:9/mcp",
+      headers: { Authorization: { prefix: "Bearer ", secret_key_ref: { env: "ACME_TOKEN" } } },
+    },
+  };
+  writeFileSync(
+    directory.join("toolcrib.json"),
+    JSON.stringify({
+      tool_servers: [echoServer("files"), off, missing],
+      profiles: { dev: {} },
+      serve: { listen: "127.0.0.1:0" },
+    }),
+  );
+  mkdirSync(directory.join(".cursor"));
+  writeFileSync(
+    directory.join(".cursor/mcp.json"),
+    JSON.stringify({
+      mcpServers: {
+        notes: {
+          command: "npx",
+          args: ["-y", "notes-mcp", directory.path],
+          env: { API_TOKEN: "aB3dE6fG7hI8jK9l" },
+        },
+        remote: { url: "https://mcp.example.com/mcp" },
+      },
+    }),
+  );
+  return directory;
+}
+
+test("no command of a new user prints a sentence that is wider than its terminal", async () => {
+  await using directory = await setUp();
+  const wide: string[] = [];
+  for (const line of commands) {
+    const args = line.split(" ").filter((word) => word !== "");
+    const { stdout, stderr } = await runToolcrib(args, { directory: directory.path, columns, isHere: true });
+    wide.push(...wideLines(line, `${stdout}\n${stderr}`));
+  }
+  assert.deepEqual(wide, []);
+});
+
+test("a running gateway is shown within the width of the terminal", async () => {
+  await using directory = await setUp();
+  const setting = { directory: directory.path };
+  await using gateway = await startServe([], setting);
+  await waitUntil(async () => (await fetch(`${gateway.url}/healthz`)).ok);
+  const wide: string[] = [];
+  for (const line of [
+    "status",
+    "list",
+    "approve",
+    "approve needs",
+    "approve off",
+    "pause client cii",
+    "doctor",
+    "connect",
+    "release files",
+    "reload",
+  ]) {
+    const { stdout, stderr } = await runToolcrib(line.split(" "), { ...setting, columns, isHere: true });
+    wide.push(...wideLines(line, `${stdout}\n${stderr}`));
+  }
+  assert.deepEqual(wide, []);
+});
