@@ -5,7 +5,6 @@
  */
 
 import { readlinkSync } from "node:fs";
-import { enableCompileCache } from "node:module";
 import { setPriority } from "node:os";
 import { setImmediate, setTimeout } from "node:timers";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
@@ -32,8 +31,7 @@ import {
 type Prepare = ToExecutionThread & { readonly kind: "prepare" };
 type Execute = ToExecutionThread & { readonly kind: "execute" };
 
-const { totalBytes, compileCache, explanations, shared } = workerData as ExecutionThreadData;
-if (compileCache !== undefined) enableCompileCache(compileCache);
+const { totalBytes, explanations, shared } = workerData as ExecutionThreadData;
 yieldToCalls();
 
 const port = parentPort!;
