@@ -1,5 +1,6 @@
 // For the tests of all packages.
 export { acmeManifest, startAcmeRegistry } from "./adopted-package.ts";
+export { anyCharacter } from "./any-character.ts";
 export { clientCall } from "./client-call.ts";
 export { testApprovalStore } from "./contracts/approval-store-contract.ts";
 export { testPinStore } from "./contracts/pin-store-contract.ts";
@@ -90,9 +91,7 @@ export {
   sampleToolspec,
 } from "./sample-toolspecs.ts";
 export { fastSample, leftOut, runCount, runsAll, sampled, slowTest } from "./sampled.ts";
-export { serveV1 } from "./tasks/serve-v1.ts";
 export { serveModernTasks } from "./tasks/tasks-modern-server.ts";
-export { createTaskProgram, createTasksV1Server } from "./tasks/tasks-v1-server.ts";
 export { makeTemporaryDirectory, type TemporaryDirectory } from "./temporary-directory.ts";
 export {
   clearDefaultRoots,

@@ -23,15 +23,8 @@ import {
   ResourceUpdatedNotificationSchema,
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import {
-  createTaskProgram,
-  createTasksV1Server,
-  isProcessAlive,
-  makeTemporaryDirectory,
-  serveV1,
-  startEchoHttpServer,
-  waitUntil,
-} from "@toolcrib/testing";
+import { isProcessAlive, makeTemporaryDirectory, startEchoHttpServer, waitUntil } from "@toolcrib/testing";
+import { createTaskProgram, createTasksV1Server, serveV1 } from "@toolcrib/testing/tasks";
 import { startBridge } from "../bridge-harness.ts";
 import { cleanEnvironment, commandLine } from "../transcript.ts";
 import { type ServedGateway, serveGateway } from "./gateway-process.ts";
