@@ -10,7 +10,7 @@ import {
   registerAppTool,
 } from "@modelcontextprotocol/ext-apps/server";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import { createTaskProgram, createTasksV1Server, serveV1 } from "@toolcrib/testing/tasks";
+import { createTaskProgram, createTasksV1Server, serveV1 } from "@toolcrib/testing";
 import { onHttp, startTestGateway, textOf } from "./gateway-harness.ts";
 
 const ui = "io.modelcontextprotocol/ui";

@@ -14,8 +14,13 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { readToken } from "@toolcrib/auth";
 import type { JsonObject } from "@toolcrib/json";
-import { serveModernTasks, waitUntil } from "@toolcrib/testing";
-import { createTaskProgram, createTasksV1Server, serveV1 } from "@toolcrib/testing/tasks";
+import {
+  createTaskProgram,
+  createTasksV1Server,
+  serveModernTasks,
+  serveV1,
+  waitUntil,
+} from "@toolcrib/testing";
 import { callsIn, onHttp, startTestGateway, type TestGateway, textOf } from "./gateway-harness.ts";
 
 const extension = "io.modelcontextprotocol/tasks";

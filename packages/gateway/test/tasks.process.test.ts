@@ -12,8 +12,15 @@ import {
   TaskStatusNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject } from "@toolcrib/json";
-import { fixtureCommand, makeTemporaryDirectory, tasksV1StdioPath, waitUntil } from "@toolcrib/testing";
-import { createTaskProgram, createTasksV1Server, serveV1 } from "@toolcrib/testing/tasks";
+import {
+  createTaskProgram,
+  createTasksV1Server,
+  fixtureCommand,
+  makeTemporaryDirectory,
+  serveV1,
+  tasksV1StdioPath,
+  waitUntil,
+} from "@toolcrib/testing";
 import { callsIn, onHttp, readAudit, startTestGateway, textOf } from "./gateway-harness.ts";
 
 /** A legacy client that answers questions. */

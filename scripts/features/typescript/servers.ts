@@ -10,8 +10,7 @@ import {
   registerAppTool,
 } from "@modelcontextprotocol/ext-apps/server";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import { serveModernTasks } from "@toolcrib/testing";
-import { serveV1 } from "@toolcrib/testing/tasks";
+import { serveModernTasks, serveV1 } from "@toolcrib/testing";
 import { uiExtension } from "./follow-plan.ts";
 
 const page = "ui://clock/page.html";

@@ -23,8 +23,15 @@ import {
   ResourceUpdatedNotificationSchema,
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { isProcessAlive, makeTemporaryDirectory, startEchoHttpServer, waitUntil } from "@toolcrib/testing";
-import { createTaskProgram, createTasksV1Server, serveV1 } from "@toolcrib/testing/tasks";
+import {
+  createTaskProgram,
+  createTasksV1Server,
+  isProcessAlive,
+  makeTemporaryDirectory,
+  serveV1,
+  startEchoHttpServer,
+  waitUntil,
+} from "@toolcrib/testing";
 import { startBridge } from "../bridge-harness.ts";
 import { cleanEnvironment, commandLine } from "../transcript.ts";
 import { type ServedGateway, serveGateway } from "./gateway-process.ts";

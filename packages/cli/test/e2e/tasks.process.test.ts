@@ -11,8 +11,15 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { CallToolResultSchema, CreateTaskResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { type AuditEvents, openAuditReader } from "@toolcrib/store";
-import { fixtureCommand, makeTemporaryDirectory, tasksModernStdioPath, waitUntil } from "@toolcrib/testing";
-import { createTaskProgram, createTasksV1Server, serveV1 } from "@toolcrib/testing/tasks";
+import {
+  createTaskProgram,
+  createTasksV1Server,
+  fixtureCommand,
+  makeTemporaryDirectory,
+  serveV1,
+  tasksModernStdioPath,
+  waitUntil,
+} from "@toolcrib/testing";
 import { commandLine } from "../transcript.ts";
 import { type ServedGateway, serveGateway } from "./gateway-process.ts";
 
