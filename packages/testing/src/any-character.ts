@@ -5,8 +5,10 @@
 
 /** The part of fast-check that is used. */
 interface FastCheck<Unit> {
+  /** Gives the type of generators of strings. */
+  string(): Unit;
   nat(max: number): {
-    map(toText: (index: number) => string, toIndex: (text: unknown) => number): Unit;
+    map(toText: (index: number) => string, toIndex: (text: unknown) => number): unknown;
   };
 }
 
@@ -16,7 +18,7 @@ const surrogateCount = 0x800;
 
 /** Returns a unit for `fc.string()`: any Unicode character, as a string that is well-formed. */
 export function anyCharacter<Unit>(fc: FastCheck<Unit>): Unit {
-  return fc.nat(0x10_ffff - surrogateCount).map(toCharacter, toIndex);
+  return fc.nat(0x10_ffff - surrogateCount).map(toCharacter, toIndex) as Unit;
 }
 
 function toCharacter(index: number): string {
