@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { createCommandLineCheck } from "@toolcrib/cli";
 import { formatDiagnostics } from "@toolcrib/diagnostics";
+import { slowTest } from "@toolcrib/testing";
 import { checkCommands, commandsOf } from "../docs/command-rules.ts";
 import { notYet } from "../docs/commands-not-yet.ts";
 import { checkMetrics } from "../docs/metric-rules.ts";
@@ -12,7 +13,7 @@ import { makeTree, placesOf } from "./temporary-tree.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const check = await createCommandLineCheck();
 
-test("The pages show only command lines that exist", () => {
+test("The pages show only command lines that exist", slowTest, () => {
   assert.equal(formatDiagnostics(checkCommands(root, check)), "");
 });
 

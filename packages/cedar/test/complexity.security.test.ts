@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parsePolicies } from "@toolcrib/cedar";
+import { runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 
 /** Ways to nest an expression, each with the expression inside. */
@@ -60,7 +61,7 @@ test("parsePolicies() ends within its limits for random nestings", async () => {
       );
       assert.ok(!(await codesOf(body)).has("CEDAR_UNAVAILABLE"));
     }),
-    { numRuns: 300 },
+    { numRuns: runCount(300) },
   );
   assert.ok(await isEngineSound());
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatConfigReport, parseConfig } from "@toolcrib/config";
-import { runCount } from "@toolcrib/testing";
+import { anyCharacter, runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 import { parse } from "yaml";
 import { documentExample, everySection, faultyShapes } from "./samples.ts";
@@ -66,7 +66,7 @@ const mutated = fc
         at: fc.double({ min: 0, max: 1, noNaN: true }),
         length: fc.nat(40),
         kind: fc.constantFrom("remove", "repeat", "insert", "move"),
-        piece: fc.oneof(fc.constantFrom(...pieces), fc.string({ maxLength: 5, unit: "binary" })),
+        piece: fc.oneof(fc.constantFrom(...pieces), fc.string({ maxLength: 5, unit: anyCharacter(fc) })),
       }),
       { minLength: 1, maxLength: 8 },
     ),
@@ -124,7 +124,7 @@ test("no composition of mutated files crashes parseConfig()", () => {
 
 test("no text and no JSON value crashes parseConfig()", () => {
   const text = fc.oneof(
-    fc.string({ unit: "binary" }),
+    fc.string({ unit: anyCharacter(fc) }),
     fc.json(),
     fc.jsonValue().map((value) => JSON.stringify({ tool_servers: value, mcp: value })),
   );

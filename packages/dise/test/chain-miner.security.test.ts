@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { test } from "node:test";
 import { ChainMiner } from "@toolcrib/dise";
-import { runsAll } from "@toolcrib/testing";
+import { runsAll, slowTest } from "@toolcrib/testing";
 
 const time = "2026-11-26T09:00:00.000Z";
 
@@ -238,7 +238,7 @@ test("ChainMiner ends with cycles of parents and of tools", () => {
   for (const { tools } of suggestions) assert.equal(new Set(tools).size, 6);
 });
 
-test("ChainMiner keeps the newest calls of a trail beyond its limits", () => {
+test("ChainMiner keeps the newest calls of a trail beyond its limits", slowTest, () => {
   const miner = new ChainMiner({ limits: { calls: 500, values: 20_000, clients: 4 } });
   const count = runsAll ? 20_000 : 4000;
   for (let at = 0; at < count; at += 1) {

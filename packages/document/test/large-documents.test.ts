@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readJson, readLargeYaml, type TreeBuilder } from "@toolcrib/document";
-import { runCount } from "@toolcrib/testing";
+import { runCount, slowTest } from "@toolcrib/testing";
 import fc from "fast-check";
 
 type Value = string | number | boolean | null | Value[] | Map<string, Value>;
@@ -100,7 +100,7 @@ test("readJson() accepts and refuses the same texts as JSON.parse", () => {
   );
 });
 
-test("readJson() reads a string of millions of escapes", () => {
+test("readJson() reads a string of millions of escapes", slowTest, () => {
   const text = JSON.stringify("\n".repeat(15_000_000));
   assert.equal(readJson(text, builder, limits).kind, "read");
 });

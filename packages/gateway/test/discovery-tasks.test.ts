@@ -9,6 +9,7 @@ import { after, before, describe, it } from "node:test";
 import { readCatalogPair } from "@toolcrib/config";
 import { readRegularFile } from "@toolcrib/files";
 import type { JsonObject } from "@toolcrib/json";
+import { fastSample } from "@toolcrib/testing";
 import type { ToolDefinition } from "@toolcrib/tool";
 import { parseToolspec, toolDefinitions } from "@toolcrib/toolspec";
 import {
@@ -202,7 +203,7 @@ describe("more than 500 tools of real services", () => {
   it("complete 20 tasks for a client that knows the meta-tools alone", async () => {
     assert.equal(tasks.length, 20);
     for (const client of [await test.connect(), (await test.connectModern()) as unknown as Client]) {
-      for (const [goal, values, tool, corrected] of tasks) {
+      for (const [goal, values, tool, corrected] of fastSample(tasks)) {
         received.length = 0;
         assert.equal(await complete(client, goal, values), `completed ${tool}`, goal);
         assert.deepEqual(received, [{ tool, args: corrected ?? values }], goal);

@@ -31,6 +31,7 @@ import {
   writeFiles,
 } from "@toolcrib/testing";
 import { type Identity, localIdentity, type ToolDefinition, type ToolResult } from "@toolcrib/tool";
+import { sharedValidators } from "./shared-validators.ts";
 
 type GatewayDeps = Parameters<typeof startGateway>[1];
 
@@ -168,7 +169,10 @@ export async function startTestGateway(
       return new URL(server === undefined ? `${url}/mcp` : `${url}/mcp/s/${server}`);
     },
     async connect({ server, profile, as, ...clientOptions } = {}) {
-      const client = new Client({ name: "first", version: "1.0.0" }, clientOptions);
+      const client = new Client(
+        { name: "first", version: "1.0.0" },
+        { jsonSchemaValidator: sharedValidators, ...clientOptions },
+      );
       const url = await test.endpoint(server, profile);
       await client.connect(new StreamableHTTPClientTransport(url, send(as)));
       clients.add(client);

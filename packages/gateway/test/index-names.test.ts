@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Gateway } from "@toolcrib/gateway";
-import { slowTest, waitUntil } from "@toolcrib/testing";
+import { fastSample, slowTest, waitUntil } from "@toolcrib/testing";
 import type { ToolDefinition } from "@toolcrib/tool";
 import { confusableNames, namesToConfuse } from "./confusable-names.ts";
 import {
@@ -255,7 +255,7 @@ describe("a name that could be confused with an earlier one", () => {
       return (await client.callTool({ name: "save_tool", arguments: tool })).isError === true;
     };
     for (const name of namesToConfuse) assert.equal(await save(name), false, name);
-    for (const name of confusableNames) assert.equal(await save(name), true, name);
+    for (const name of fastSample(confusableNames)) assert.equal(await save(name), true, name);
   });
 
   it("is refused by the configuration: spellings of an id of a server", () => {

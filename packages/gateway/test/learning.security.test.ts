@@ -9,7 +9,13 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { JsonObject } from "@toolcrib/json";
-import { makeTemporaryDirectory, sampleManifest, sampleToolspec, waitUntil } from "@toolcrib/testing";
+import {
+  makeTemporaryDirectory,
+  sampleManifest,
+  sampleToolspec,
+  slowTest,
+  waitUntil,
+} from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import {
   onHttp,
@@ -140,7 +146,7 @@ test("a call teaches nothing that failed, that no search showed, or that is not 
   assert.doesNotMatch(storedIn(home).join(), /sticker|label|prices|levy/);
 });
 
-test("many wrong uses of one client move no tool of another client's results", async () => {
+test("many wrong uses of one client move no tool of another client's results", slowTest, async () => {
   await using server = await startShop();
   await using directory = await makeTemporaryDirectory();
   const home = join(directory.path, "home");

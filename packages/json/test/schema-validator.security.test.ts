@@ -23,7 +23,7 @@ const definitions = (count: number, make: (index: number) => JsonObject): JsonOb
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`d${index}`, make(index)]));
 
 describe("A validation ends when its steps are used up", () => {
-  test("by references that fan out", () => {
+  test("by references that fan out", slowTest, () => {
     const two = (index: number) => {
       const next = { $ref: `#/$defs/d${index + 1}` };
       return { anyOf: [next, next] };
@@ -32,7 +32,7 @@ describe("A validation ends when its steps are used up", () => {
     runsOut({ $ref: "#/$defs/d0", $defs }, 1);
   });
 
-  test("by references that fan out over the items of a list", () => {
+  test("by references that fan out over the items of a list", slowTest, () => {
     const $defs = { tree: { items: { allOf: [{ $ref: "#/$defs/tree" }, { $ref: "#/$defs/tree" }] } } };
     let value: unknown[] = [];
     for (let depth = 0; depth < 60; depth += 1) value = [value];
@@ -55,7 +55,7 @@ describe("A validation ends when its steps are used up", () => {
     runsOut({ pattern: "(a?){1000}[bc]$" }, "a".repeat(1000));
   });
 
-  test("by what parts of a schema evaluate", () => {
+  test("by what parts of a schema evaluate", slowTest, () => {
     const $defs = { all: { additionalProperties: { type: "integer" } } };
     const value = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`p${at}`, 1]));
     const allOf = Array(500).fill({ $ref: "#/$defs/all" });
@@ -66,7 +66,7 @@ describe("A validation ends when its steps are used up", () => {
     );
   });
 
-  test("by lists with many different items", () => {
+  test("by lists with many different items", slowTest, () => {
     const items = Array.from({ length: maxSteps }, (_, index) => index);
     runsOut({ uniqueItems: true }, items);
   });

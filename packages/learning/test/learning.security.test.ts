@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { forgetLearned, listLearned, SearchLearning } from "@toolcrib/learning";
 import { createToolSearch } from "@toolcrib/search";
-import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { makeTemporaryDirectory, slowTest } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 
 const dayMs = 86_400_000;
@@ -59,39 +59,43 @@ function storedIn(home: string): string {
     .join("");
 }
 
-test("10,000 wrong uses of one client move no tool out of another client's first five", async () => {
-  await using directory = await makeTemporaryDirectory();
-  const { learning } = await open(directory.path);
-  for (const client of ["ann", "ben"]) use(learning, client, "reimburse money", "refund");
-  for (const client of ["ann", "ben", "cat"]) use(learning, client, "shipment goods", "parcels");
-  await learning.stored();
-  const queries = [
-    "reimburse money",
-    "shipment",
-    "goods",
-    "refund of goods",
-    "parcels money",
-    "handle taxes",
-  ];
-  const seenBy = (client: string) => queries.map((query) => find(learning, client, query));
-  const before = ["ann", "ben", "cat", "dan"].map(seenBy);
-  for (let round = 0; round < 10_000; round += 1) {
-    const tool = tools[round % tools.length]!;
-    // Right words for the wrong tools, and words of her own: those that others taught a tool are not wrong for it.
-    const others =
-      { refund: "shipment", parcels: "reimburse money shipment goods" }[tool] ??
-      "reimburse money shipment goods";
-    use(learning, "eve", `${others} handle word${round % 900}x`, tool, `${round % 90}`);
-    if (round % 100 === 99) await learning.stored();
-  }
-  await learning.stored();
-  assert.deepEqual(["ann", "ben", "cat", "dan"].map(seenBy), before);
-  assert.notDeepEqual(seenBy("eve"), before[3]);
-  const eve = (await listLearned(directory.path, { randomBytes, onProblem: assert.fail })).find(
-    ({ client }) => client.name === "eve",
-  );
-  assert.ok(eve!.words <= 64 * tools.length, `${eve!.words} words`);
-});
+test(
+  "10,000 wrong uses of one client move no tool out of another client's first five",
+  slowTest,
+  async () => {
+    await using directory = await makeTemporaryDirectory();
+    const { learning } = await open(directory.path);
+    for (const client of ["ann", "ben"]) use(learning, client, "reimburse money", "refund");
+    for (const client of ["ann", "ben", "cat"]) use(learning, client, "shipment goods", "parcels");
+    await learning.stored();
+    const queries = [
+      "reimburse money",
+      "shipment",
+      "goods",
+      "refund of goods",
+      "parcels money",
+      "handle taxes",
+    ];
+    const seenBy = (client: string) => queries.map((query) => find(learning, client, query));
+    const before = ["ann", "ben", "cat", "dan"].map(seenBy);
+    for (let round = 0; round < 10_000; round += 1) {
+      const tool = tools[round % tools.length]!;
+      // Right words for the wrong tools, and words of her own: those that others taught a tool are not wrong for it.
+      const others =
+        { refund: "shipment", parcels: "reimburse money shipment goods" }[tool] ??
+        "reimburse money shipment goods";
+      use(learning, "eve", `${others} handle word${round % 900}x`, tool, `${round % 90}`);
+      if (round % 100 === 99) await learning.stored();
+    }
+    await learning.stored();
+    assert.deepEqual(["ann", "ben", "cat", "dan"].map(seenBy), before);
+    assert.notDeepEqual(seenBy("eve"), before[3]);
+    const eve = (await listLearned(directory.path, { randomBytes, onProblem: assert.fail })).find(
+      ({ client }) => client.name === "eve",
+    );
+    assert.ok(eve!.words <= 64 * tools.length, `${eve!.words} words`);
+  },
+);
 
 test("words are stored without secrets, credentials, addresses, numbers and long tokens", async () => {
   await using directory = await makeTemporaryDirectory();
@@ -206,7 +210,7 @@ test("a home that cannot be written costs no search and no call", async () => {
   assert.ok(warnings.length > 0);
 });
 
-test("a burst of new clients leaves no more clients than the limit", async () => {
+test("a burst of new clients leaves no more clients than the limit", slowTest, async () => {
   await using home = await makeTemporaryDirectory();
   const folder = home.join("search");
   mkdirSync(folder, { mode: 0o700 });

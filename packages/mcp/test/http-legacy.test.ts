@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { test } from "node:test";
-import { waitUntil } from "@toolcrib/testing";
+import { slowTest, waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import {
   callOf,
@@ -696,7 +696,7 @@ test("An error without a code is not described on the wire", async () => {
   });
 });
 
-test("Concurrent clients with the ids 0, 1, 2 never receive each other's answers", async () => {
+test("Concurrent clients with the ids 0, 1, 2 never receive each other's answers", slowTest, async () => {
   await using demo = await startDemoHttp();
   const sessions = await Promise.all(Array.from({ length: 4 }, () => openRawSession(demo.url)));
   const run = async (session: RawSession, who: number) => {

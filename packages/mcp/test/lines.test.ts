@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { LineDecoder, LineWriter } from "@toolcrib/mcp";
-import { waitUntil } from "@toolcrib/testing";
+import { slowTest, waitUntil } from "@toolcrib/testing";
 import fc from "fast-check";
 
 interface Received {
@@ -131,7 +131,7 @@ test("A line that never ends uses no more memory than the limit", () => {
   assert.deepEqual(messages, [{ next: 1 }]);
 });
 
-test("A line that arrives byte by byte uses memory for its bytes, not for its pieces", () => {
+test("A line that arrives byte by byte uses memory for its bytes, not for its pieces", slowTest, () => {
   const { messages, decode } = decoder(4 << 20);
   const text = JSON.stringify("y".repeat(2 << 20));
   const bytes = Buffer.from(`${text}\n`);
@@ -254,30 +254,34 @@ test("A request or a log line over the limit answers nothing", () => {
   }
 });
 
-test("The id of a long line is found although most of the line is scanned before it reaches the limit", () => {
-  const limit = 8 << 20;
-  for (const unit of ['x\\"y{]', "x", "\\\\", "größe"]) {
-    for (const isIdFirst of [true, false]) {
-      const count = limit / Buffer.byteLength(unit);
-      const text = unit.repeat(count);
-      const line = isIdFirst
-        ? `{"id":"first","result":{"deep":["${text}",{"id":2}]},"more":1}`
-        : `{"result":{"deep":["${text}",{"id":2}]},"more":1,"id":"first"}`;
-      const lost: unknown[] = [];
-      const messages: unknown[] = [];
-      const receiver = {
-        message: (one: unknown) => messages.push(one),
-        invalid() {},
-        lostAnswer: (found: unknown, fault: string) => lost.push([found, fault]),
-      };
-      const lines = new LineDecoder(receiver, limit);
-      const short = `{"id":"short","result":"${unit.repeat(count * 0.8)}"}`;
-      // A long line within the limit leaves nothing behind that the next line could be mistaken for.
-      const bytes = Buffer.from(`${short}\n${line}\n{"next":1}\n`);
-      for (let at = 0; at < bytes.length; at += 65_537) lines.write(bytes.subarray(at, at + 65_537));
-      assert.deepEqual(lost, [["first", "too large"]], unit);
-      assert.equal(messages.length, 2);
-      assert.deepEqual(messages[1], { next: 1 });
+test(
+  "The id of a long line is found although most of the line is scanned before it reaches the limit",
+  slowTest,
+  () => {
+    const limit = 8 << 20;
+    for (const unit of ['x\\"y{]', "x", "\\\\", "größe"]) {
+      for (const isIdFirst of [true, false]) {
+        const count = limit / Buffer.byteLength(unit);
+        const text = unit.repeat(count);
+        const line = isIdFirst
+          ? `{"id":"first","result":{"deep":["${text}",{"id":2}]},"more":1}`
+          : `{"result":{"deep":["${text}",{"id":2}]},"more":1,"id":"first"}`;
+        const lost: unknown[] = [];
+        const messages: unknown[] = [];
+        const receiver = {
+          message: (one: unknown) => messages.push(one),
+          invalid() {},
+          lostAnswer: (found: unknown, fault: string) => lost.push([found, fault]),
+        };
+        const lines = new LineDecoder(receiver, limit);
+        const short = `{"id":"short","result":"${unit.repeat(count * 0.8)}"}`;
+        // A long line within the limit leaves nothing behind that the next line could be mistaken for.
+        const bytes = Buffer.from(`${short}\n${line}\n{"next":1}\n`);
+        for (let at = 0; at < bytes.length; at += 65_537) lines.write(bytes.subarray(at, at + 65_537));
+        assert.deepEqual(lost, [["first", "too large"]], unit);
+        assert.equal(messages.length, 2);
+        assert.deepEqual(messages[1], { next: 1 });
+      }
     }
-  }
-});
+  },
+);

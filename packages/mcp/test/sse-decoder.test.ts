@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatSseEvent, SseDecoder } from "@toolcrib/mcp";
+import { slowTest } from "@toolcrib/testing";
 import fc from "fast-check";
 import type { SseEvent } from "./option-types.ts";
 
@@ -200,7 +201,7 @@ test("Data of exactly the limit is reported", () => {
   }
 });
 
-test("The time depends on the length of the text, not on the number of its pieces or lines", () => {
+test("The time depends on the length of the text, not on the number of its pieces or lines", slowTest, () => {
   // In quadratic time these would take minutes.
   const large = "x".repeat(16 << 20);
   const pieces = [

@@ -14,7 +14,7 @@ import {
   verifyRegistry,
   yankPackage,
 } from "@toolcrib/mcpkg-registry";
-import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { makeTemporaryDirectory, slowTest } from "@toolcrib/testing";
 import { archiveOf, at, keyOf, named, open, publisherKey, registryKey, startWeb } from "./fixtures.ts";
 
 const digestOf = (bytes: Uint8Array) => `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
@@ -309,7 +309,7 @@ test("a web server that is no registry is refused", async () => {
   assert.equal(failed[0]?.error.code, "MCPKG_REGISTRY_SIGNATURE_INVALID");
 });
 
-test("a registry whose key cannot be pinned at its first use is not used", async () => {
+test("a registry whose key cannot be pinned at its first use is not used", slowTest, async () => {
   await using directory = await makeTemporaryDirectory();
   const folder = directory.join("registry");
   await initRegistry(at(0), folder, registryKey, { name: "acme" });

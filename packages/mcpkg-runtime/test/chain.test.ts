@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { type JsonObject, SchemaValidator } from "@toolcrib/json";
 import type { Manifest } from "@toolcrib/mcpkg";
 import { createChainRunner } from "@toolcrib/mcpkg-runtime";
-import { clientCall } from "@toolcrib/testing";
+import { clientCall, slowTest } from "@toolcrib/testing";
 
 type Chain = NonNullable<Manifest["chain"]>;
 
@@ -50,7 +50,7 @@ async function runHeavy(path: string, monotonicMs: () => number): Promise<{ call
   return { calls, text: JSON.stringify(result.content) };
 }
 
-test("the mappings of all steps share limits of steps, nodes and time", async () => {
+test("the mappings of all steps share limits of steps, nodes and time", slowTest, async () => {
   // Each path alone is within the limits: about 270,000 steps, and about 3,000 nodes.
   const steps = await runHeavy("$.input.items[?count($.input.items[*].id) == 0 || @.id == 1].id", () => 0);
   assert.match(steps.text, /needs more than 5000000 steps/);

@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { ClientTokens, type TokenIssuer } from "@toolcrib/oauth";
+import { slowTest } from "@toolcrib/testing";
 
 const resource = "https://tools.example.com/mcp";
 
@@ -320,29 +321,33 @@ test("tokens of an issuer that does not answer do not keep those of another one 
   assert.deepEqual(new Set(await Promise.all(waiting)), new Set([undefined]));
 });
 
-test("refused opaque tokens displace no valid one, and an issuer is not asked about all of them", async () => {
-  await using run = await startIssuer();
-  const { issuer, state } = run;
-  const introspection = { url: undefined, clientId: "gateway", clientSecret: async () => "s3cret" };
-  const { check, advance, logged } = createTokens([{ issuer, introspection }]);
-  state.answer = { active: true, sub: "ada", aud: resource, exp: inAnHour() };
-  assert.ok(await check("opaque-good"));
-  state.answer = { active: false };
-  for (let at = 0; at < 300; at += 1) assert.equal(await check(`opaque-bad-${at}`), undefined);
-  const asked = state.introspections.length;
-  assert.ok(asked > 150 && asked < 290, `${asked} introspections`);
-  assert.match(logged.join(), /refused too many opaque tokens/);
-  assert.ok(await check("opaque-good"));
-  assert.equal(state.introspections.length, asked);
-  // A token that was valid is asked about although unknown ones have to wait.
-  advance(16_000);
-  for (let at = 0; at < 300; at += 1) await check(`opaque-worse-${at}`);
-  state.answer = { active: true, sub: "ada", aud: resource, exp: inAnHour() };
-  assert.equal(await check("opaque-new"), undefined);
-  assert.ok(await check("opaque-good"));
-  advance(1000);
-  assert.ok(await check("opaque-new"));
-});
+test(
+  "refused opaque tokens displace no valid one, and an issuer is not asked about all of them",
+  slowTest,
+  async () => {
+    await using run = await startIssuer();
+    const { issuer, state } = run;
+    const introspection = { url: undefined, clientId: "gateway", clientSecret: async () => "s3cret" };
+    const { check, advance, logged } = createTokens([{ issuer, introspection }]);
+    state.answer = { active: true, sub: "ada", aud: resource, exp: inAnHour() };
+    assert.ok(await check("opaque-good"));
+    state.answer = { active: false };
+    for (let at = 0; at < 300; at += 1) assert.equal(await check(`opaque-bad-${at}`), undefined);
+    const asked = state.introspections.length;
+    assert.ok(asked > 150 && asked < 290, `${asked} introspections`);
+    assert.match(logged.join(), /refused too many opaque tokens/);
+    assert.ok(await check("opaque-good"));
+    assert.equal(state.introspections.length, asked);
+    // A token that was valid is asked about although unknown ones have to wait.
+    advance(16_000);
+    for (let at = 0; at < 300; at += 1) await check(`opaque-worse-${at}`);
+    state.answer = { active: true, sub: "ada", aud: resource, exp: inAnHour() };
+    assert.equal(await check("opaque-new"), undefined);
+    assert.ok(await check("opaque-good"));
+    advance(1000);
+    assert.ok(await check("opaque-new"));
+  },
+);
 
 test("keys that moved to another place are found, and unknown keys cause no reading of metadata for each token", async () => {
   await using run = await startIssuer();

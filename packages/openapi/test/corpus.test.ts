@@ -10,7 +10,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { importOpenapi } from "@toolcrib/openapi";
-import { checkGolden } from "@toolcrib/testing";
+import { checkGolden, fastSample, slowTest } from "@toolcrib/testing";
 import { lintOf } from "./check-import.ts";
 
 const folder = join(import.meta.dirname, "../../../node_modules/@readme/oas-examples");
@@ -40,7 +40,7 @@ function outcomeOf({ value, operations, diagnostics }: Imported): string {
 }
 
 test("every document of the corpus is imported as expected, and lint has no findings about it", {
-  skip,
+  skip: skip || slowTest.skip,
 }, async () => {
   const paths = globSync("[23].*/**/*.{json,yaml}", { cwd: folder }).sort();
   const lines: string[] = [];
@@ -54,7 +54,7 @@ test("every document of the corpus is imported as expected, and lint has no find
 });
 
 test("a document as JSON and as YAML gives the same files", { skip }, async () => {
-  for (const path of globSync("3.*/json/*.json", { cwd: folder }).sort()) {
+  for (const path of fastSample(globSync("3.*/json/*.json", { cwd: folder }).sort())) {
     const other = path.replace("/json/", "/yaml/").replace(/\.json$/, ".yaml");
     if (unequal.has(path) || !existsSync(join(folder, other))) continue;
     const [json, yaml] = [await importFrom(path), await importFrom(other)];

@@ -13,7 +13,7 @@ import {
   type PinRules,
   Quarantine,
 } from "@toolcrib/store";
-import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { makeTemporaryDirectory, slowTest } from "@toolcrib/testing";
 import { localIdentity, toToolId } from "@toolcrib/tool";
 
 const verified: PinRules = { trustState: "verified", firstContact: "pin" };
@@ -120,38 +120,42 @@ describe("what cannot be stored", () => {
     assert.equal(stored, accepted);
   });
 
-  it("is not accepted: more definitions than a record can have; those that are accepted are stored", async () => {
-    await using directory = await makeTemporaryDirectory();
-    const warnings: string[] = [];
-    const { pins, deps } = await open(directory.path, warnings);
-    // Findings share the record: texts in other scripts take three bytes for each character.
-    const quarantine = new Quarantine({ ...deps, healthOf: () => "ready" });
-    const findings = Array.from({ length: 2000 }, (_, at) => ({
-      sourceId: "s",
-      server: "s",
-      kind: "tool" as const,
-      name: `${at}${"日".repeat(900)}`,
-      id: toToolId("s", String(at)),
-      code: "TOOL_DEFINITION_INVALID",
-      member: "日".repeat(1000),
-      reason: "日".repeat(1000),
-      definition: {},
-    }));
-    quarantine.update(findings, () => true);
-    await quarantine.stored();
-    const description = "日".repeat(40_000);
-    for (let at = 0; at < 12_000; at += 1) {
-      assert.equal(pins.check(toolOf({ description, at }, `tool ${at}`), verified), undefined);
-    }
-    assert.equal(pins.check(toolOf({}, "one more"), verified)?.code, "TOOL_NOT_APPROVED");
-    await assert.rejects(pins.approve("s", [toolOf({}, "one more")], operator), /12000 definitions/);
-    pins.save();
-    await pins.stored();
-    assert.deepEqual(warnings, []);
-    const { pins: again } = await open(directory.path);
-    const changed = again.check(toolOf({ description: "evil", at: 11_999 }, "tool 11999"), verified);
-    assert.equal(changed?.code, "TOOL_DEFINITION_CHANGED");
-  });
+  it(
+    "is not accepted: more definitions than a record can have; those that are accepted are stored",
+    slowTest,
+    async () => {
+      await using directory = await makeTemporaryDirectory();
+      const warnings: string[] = [];
+      const { pins, deps } = await open(directory.path, warnings);
+      // Findings share the record: texts in other scripts take three bytes for each character.
+      const quarantine = new Quarantine({ ...deps, healthOf: () => "ready" });
+      const findings = Array.from({ length: 2000 }, (_, at) => ({
+        sourceId: "s",
+        server: "s",
+        kind: "tool" as const,
+        name: `${at}${"日".repeat(900)}`,
+        id: toToolId("s", String(at)),
+        code: "TOOL_DEFINITION_INVALID",
+        member: "日".repeat(1000),
+        reason: "日".repeat(1000),
+        definition: {},
+      }));
+      quarantine.update(findings, () => true);
+      await quarantine.stored();
+      const description = "日".repeat(40_000);
+      for (let at = 0; at < 12_000; at += 1) {
+        assert.equal(pins.check(toolOf({ description, at }, `tool ${at}`), verified), undefined);
+      }
+      assert.equal(pins.check(toolOf({}, "one more"), verified)?.code, "TOOL_NOT_APPROVED");
+      await assert.rejects(pins.approve("s", [toolOf({}, "one more")], operator), /12000 definitions/);
+      pins.save();
+      await pins.stored();
+      assert.deepEqual(warnings, []);
+      const { pins: again } = await open(directory.path);
+      const changed = again.check(toolOf({ description: "evil", at: 11_999 }, "tool 11999"), verified);
+      assert.equal(changed?.code, "TOOL_DEFINITION_CHANGED");
+    },
+  );
 
   it("names that differ only in a secret do not prevent the others from being stored", async () => {
     await using directory = await makeTemporaryDirectory();

@@ -1,5 +1,6 @@
 // For the tests of all packages.
 export { acmeManifest, startAcmeRegistry } from "./adopted-package.ts";
+export { anyCharacter } from "./any-character.ts";
 export { clientCall } from "./client-call.ts";
 export { testApprovalStore } from "./contracts/approval-store-contract.ts";
 export { testPinStore } from "./contracts/pin-store-contract.ts";

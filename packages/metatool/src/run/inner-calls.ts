@@ -6,6 +6,7 @@
 
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 import type { CallContext } from "@toolcrib/tool";
+import { defaultArgumentsMaxBytes, tooLarge } from "./arguments-limit.ts";
 import { CallRecords } from "./call-records.ts";
 import type { CatalogTool, MetatoolHost } from "./catalog.ts";
 import { type InnerReply, toInnerFailure, toInnerReply } from "./inner-reply.ts";
@@ -13,7 +14,7 @@ import { jsonSize } from "./json-measure.ts";
 import type { ExecutionOptions, ToolCallRecord } from "./outcome.ts";
 import { ProgressSum } from "./progress-sum.ts";
 import { Slots } from "./slots.ts";
-import { type CallableTool, displayName } from "./tool-directory.ts";
+import { displayName } from "./tool-directory.ts";
 
 /**
  * Replies to inner calls in place of the host. `undefined` means that no reply
@@ -36,9 +37,6 @@ export interface InnerCallsRequest {
   readonly replies?: ReplySource;
   readonly onReply?: ReplyListener;
 }
-
-/** The default of `InnerCallsRequest.argumentsMaxBytes`. */
-export const defaultArgumentsMaxBytes = 4 * 1024 * 1024;
 
 /** Makes the inner calls of one execution. */
 export class InnerCalls {
@@ -119,15 +117,6 @@ function tooManyCalls(limit: number): InnerReply {
     kind: "limit",
     message: `too many tool calls: the limit is ${limit}`,
     hint: "fetch more with each call (filters, page sizes), or leave the loop early",
-  };
-}
-
-/** The reply to an inner call whose arguments are larger than `limit` bytes. */
-export function tooLarge(tool: CallableTool, limit: number): InnerReply {
-  return {
-    kind: "limit",
-    message: `the arguments of ${displayName(tool)} are larger than ${limit} bytes of JSON`,
-    hint: "pass less with each call: split the data, or pass a reference to it",
   };
 }
 

@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { CodedError } from "@toolcrib/diagnostics";
 import type { JsonValue } from "@toolcrib/json";
 import { startThreadedExecutions } from "@toolcrib/metatool";
-import { clientCall } from "@toolcrib/testing";
+import { clientCall, slowTest } from "@toolcrib/testing";
 import { localIdentity, textResult } from "@toolcrib/tool";
 import { type CompositeOutcome, type RunRequest, setUpWorkshop } from "./workshop.ts";
 
@@ -109,7 +109,7 @@ test("a program in a thread ends at its deadline and on cancellation, and others
   assert.equal(before.kind, "error");
 });
 
-test("programs that fill the memory of a thread leave the heap of this one as it is", async () => {
+test("programs that fill the memory of a thread leave the heap of this one as it is", slowTest, async () => {
   await using threaded = startThreadedExecutions(workshop.deps);
   const greedy = clientCall({ identity: localIdentity("token", "greedy") });
   const before = process.memoryUsage().heapUsed;

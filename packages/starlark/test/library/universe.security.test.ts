@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { jsonModule, type Limits, timeModule, toolDialect, type Value } from "@toolcrib/starlark";
-import { fastSample } from "@toolcrib/testing";
+import { fastSample, slowTest } from "@toolcrib/testing";
 import { execute, type Outcome } from "../execute.ts";
 
 const modules: ReadonlyMap<string, Value> = new Map<string, Value>([
@@ -52,7 +52,7 @@ suite("results of builtins are charged before they are made", () => {
     });
   }
 
-  test("encoding a value with many references to one object ends at a limit", async () => {
+  test("encoding a value with many references to one object ends at a limit", slowTest, async () => {
     const text = "x = ['a' * 100]\nfor _ in range(60): x = [x, x]\njson.encode(x)";
     assert.match(await failureOf(text, { memoryBytes: 1 << 25 }), /^resource: /);
   });

@@ -5,17 +5,16 @@
  */
 
 import { readlinkSync } from "node:fs";
-import { enableCompileCache } from "node:module";
 import { setPriority } from "node:os";
 import { setImmediate, setTimeout } from "node:timers";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { messageOf } from "@toolcrib/diagnostics";
 import { compileProgram, type Program, toolDialect } from "@toolcrib/starlark";
+import { defaultArgumentsMaxBytes, tooLarge } from "../arguments-limit.ts";
 import { toSyntaxError } from "../composite-error.ts";
 import { CompositeMemory } from "../composite-memory.ts";
 import type { ExecutionOutcome, InnerCaller } from "../execute-composite.ts";
 import { executeTogether } from "../execute-together.ts";
-import { defaultArgumentsMaxBytes, tooLarge } from "../inner-calls.ts";
 import type { InnerReply } from "../inner-reply.ts";
 import { jsonSize } from "../json-measure.ts";
 import { ProgramTurns } from "../program-turns.ts";
@@ -32,8 +31,7 @@ import {
 type Prepare = ToExecutionThread & { readonly kind: "prepare" };
 type Execute = ToExecutionThread & { readonly kind: "execute" };
 
-const { totalBytes, compileCache, explanations, shared } = workerData as ExecutionThreadData;
-if (compileCache !== undefined) enableCompileCache(compileCache);
+const { totalBytes, explanations, shared } = workerData as ExecutionThreadData;
 yieldToCalls();
 
 const port = parentPort!;

@@ -13,8 +13,6 @@ import type { CallableTool } from "../tool-directory.ts";
 export interface ExecutionThreadData {
   /** Bytes of all simulated heaps together. */
   readonly totalBytes: number;
-  /** Directory of the compile cache of Node. */
-  readonly compileCache: string | undefined;
   /** Answers to `explain`. */
   readonly explanations: MessagePort;
   /** An `Int32` for each member of `sharedIndex`. */

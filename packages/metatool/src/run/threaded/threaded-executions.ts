@@ -9,6 +9,7 @@
  */
 
 import { getCompileCacheDir } from "node:module";
+import { dirname } from "node:path";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { messageOf } from "@toolcrib/diagnostics";
 import type { Program } from "@toolcrib/starlark";
@@ -169,7 +170,7 @@ class ExecutionThread {
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
     this.#worker = new Worker(new URL(`./execution-thread.${extension}`, import.meta.url), {
       name: "toolcrib-composites",
-      env: {},
+      env: environment(),
       resourceLimits: {
         maxOldGenerationSizeMb: Math.ceil(settings.totalBytes / (1024 * 1024)) * 2 + 64,
         maxYoungGenerationSizeMb: 48,
@@ -177,7 +178,6 @@ class ExecutionThread {
       transferList: [port2],
       workerData: {
         totalBytes: settings.totalBytes,
-        compileCache: getCompileCacheDir(),
         explanations: port2,
         shared: this.#shared.buffer,
       } satisfies ExecutionThreadData,
@@ -342,6 +342,16 @@ class ExecutionThread {
   #send(message: ToExecutionThread): void {
     this.#worker.postMessage(message);
   }
+}
+
+/**
+ * The environment of a thread: nothing but the folder of Node's compile cache. The thread can turn the cache on itself
+ * only when its modules are loaded already.
+ */
+function environment(): { readonly [name: string]: string } {
+  // A folder for this version of Node, in the one of the variable.
+  const folder = getCompileCacheDir();
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
 }
 
 function toThreadReason(reason: unknown): ThreadReason {
