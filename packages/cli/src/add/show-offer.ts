@@ -106,7 +106,7 @@ export function containmentFacts(
 /** Returns what the process of a server may reach, in one line; undefined for a server that runs elsewhere. */
 export function reachText(
   { transport, containment }: ToolServerConfig,
-  unseen: readonly UnseenPlace[],
+  { unseen, directory }: { readonly unseen: readonly UnseenPlace[]; readonly directory: string },
 ): string | undefined {
   if (transport.kind !== "stdio") return undefined;
   const { networkEgress, filesystemWrite, egressAllow, writePaths, readPaths } = containment.effective;
@@ -120,7 +120,7 @@ export function reachText(
     allow: "writes everything of yours",
     scoped: writePaths.length === 0 ? "writes nothing of yours" : `writes only ${writePaths.join(", ")}`,
   };
-  const read = [...new Set([...argumentPaths(transport.args, unseen), ...readPaths])];
+  const read = [...new Set([...argumentPaths(transport.args, directory, unseen), ...readPaths])];
   const reads = read.length === 0 ? "no folder of yours" : `of your folders it reads ${read.join(", ")}`;
   return `${network[networkEgress]}; ${reads}; it ${written[filesystemWrite]}`;
 }

@@ -143,7 +143,11 @@ function withUnseen(context: CliContext, file: ConfigFile, server: PlannedServer
   if (parsed === undefined) return server;
   const unseen = unseenPlaces(context, parsed, [file.path]);
   const notes = unseen.map(({ problem, hint }) => `it ${problem}; ${hint}`);
-  return { ...server, notes: [...server.notes, ...notes], reach: reachText(parsed, unseen) };
+  return {
+    ...server,
+    notes: [...server.notes, ...notes],
+    reach: reachText(parsed, { unseen, directory: context.directory }),
+  };
 }
 
 function isRead(path: string, found: Awaited<ReturnType<typeof findServers>>): boolean {
