@@ -6,21 +6,14 @@
  * host: no home, no /sys, no /run, no socket.
  */
 
-import {
-  type Dirent,
-  existsSync,
-  lstatSync,
-  readdirSync,
-  readlinkSync,
-  realpathSync,
-  statSync,
-} from "node:fs";
+import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { byDepth, isWithin, outermost } from "./paths.ts";
 import { type ProgramPaths, systemFolders } from "./program-paths.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
 import { canReach } from "./sandbox-user.ts";
+import { socketsBelow } from "./sockets-below.ts";
 
 /** A folder or file of the host that is visible at `path`. */
 export interface Bind {
@@ -123,9 +116,7 @@ export function planMounts(policy: SandboxPolicy, program: ProgramPaths, facts: 
     ...hidden.filter((path) => path !== home && !own.includes(path)),
     ...privatePaths.filter((path) => existsSync(path)),
     // A socket leads out of the sandbox. A path of the operator has none at its top, or it is refused.
-    ...readable
-      .flatMap((path) => socketsIn(realpathSync(path), concealedMaxCount))
-      .filter((path) => canReach(facts.user, path)),
+    ...socketsBelow(readable.map((path) => realpathSync(path))).filter((path) => canReach(facts.user, path)),
   ];
   // A bind of a link shows the same folders under other names.
   const aliases = binds.flatMap(({ source, path }) =>
@@ -193,39 +184,11 @@ export function checkPath(
 
 /** Entries of a folder that are searched for sockets. */
 const entriesMaxCount = 10_000;
-/** The same, of what is shown with its folders, at each start. */
-const concealedMaxCount = 2_000;
 
 function socketIn(folder: string): string | undefined {
   const entries = readdirSync(folder, { withFileTypes: true });
   const found = entries.slice(0, entriesMaxCount).find((entry) => entry.isSocket());
   return found === undefined ? undefined : join(folder, found.name);
-}
-
-/**
- * Returns the sockets in a folder and those below it, the near ones first. Follows no link.
- *
- * @param entriesLeft entries that are looked at; sockets deeper in a large folder are not found
- */
-function socketsIn(folder: string, entriesLeft: number): readonly string[] {
-  const sockets: string[] = [];
-  const folders = [folder];
-  for (const one of folders) {
-    let entries: readonly Dirent[];
-    try {
-      entries = readdirSync(one, { withFileTypes: true }).slice(0, entriesLeft);
-    } catch {
-      // This user does not read it, and neither does the program.
-      continue;
-    }
-    entriesLeft -= entries.length;
-    for (const entry of entries) {
-      if (entry.isSocket()) sockets.push(join(one, entry.name));
-      else if (entry.isDirectory()) folders.push(join(one, entry.name));
-    }
-    if (entriesLeft <= 0) break;
-  }
-  return sockets;
 }
 
 function bindOf(path: string, isWritable: boolean): Bind {

@@ -161,7 +161,11 @@ for (const tier of tierIds) {
     mkdirSync(directory.join("service/below"), { recursive: true });
     symlinkSync("../service", directory.join("project/service"));
     await using servers = new AsyncDisposableStack();
-    for (const path of ["service/one", "service/below/two"]) {
+    // More entries than are looked at, before the folder of the last socket.
+    for (let at = 0; at < 600; at += 1) writeFiles(directory.path, { [`service/below/${at}.txt`]: "" });
+    mkdirSync(directory.join("service/below/z/deep"), { recursive: true });
+    const inService = ["one", "below/two", "below/z/deep/three"];
+    for (const path of inService.map((one) => `service/${one}`)) {
       const server = createServer((socket) => socket.end("reached"));
       await new Promise<void>((resolve) => server.listen(directory.join(path), resolve));
       servers.defer(() => new Promise((resolve) => server.close(() => resolve())));
@@ -174,7 +178,7 @@ print(s.recv(99))' "$one"; done 2>&1; cat ${directory.join("service/a.txt")} ${d
     const service = directory.join("service");
     const link = directory.join("project/service");
     for (const form of [service, `--dir=${service}`, link, `file://${link}`]) {
-      const sockets = [service, link].flatMap((one) => [join(one, "one"), join(one, "below/two")]);
+      const sockets = [service, link].flatMap((one) => inService.map((path) => join(one, path)));
       const script = `set -- ${sockets.join(" ")}; ${connect}`;
       const shown = await show(tier, directory.path, script, [form]);
       assert.ok(!shown.includes("reached") && shown.includes("seen"), `${form}: ${shown}`);
