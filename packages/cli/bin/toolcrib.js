@@ -13,11 +13,14 @@
 // A gateway runs its start once, and can then wait for hours: it needs V8's
 // optimizing compilers, 9 MB of the program of Node, only for its calls
 // (src/serve/optimizing.ts). Before anything else, because V8 optimizes what Node does
-// with the paths of modules, too.
-if (process.argv.includes("serve")) {
+// with the paths of modules, too. Compilers that the user chose stay as they are.
+const chosenCompilers = /--(?:no[-_]?)?(?:jitless|lite[-_]mode|opt|turbofan|maglev|max[-_]opt)\b/;
+const nodeFlags = [...process.execArgv, process.env.NODE_OPTIONS].join(" ");
+if (process.argv.includes("serve") && !chosenCompilers.test(nodeFlags)) {
   const { setFlagsFromString } = require("node:v8");
   setFlagsFromString("--no-opt");
   setFlagsFromString("--no-maglev");
+  globalThis[Symbol.for("toolcrib.compilersAreOff")] = true;
 }
 
 const { spawn } = require("node:child_process");

@@ -48,6 +48,19 @@ test("a gateway is optimized with its first call, not before", async () => {
   await client.close();
 });
 
+test("a user's choice of compilers stays", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFileSync(directory.join("serve"), "print(1 + 1)\n");
+  for (const flag of ["--jitless", "--no-opt"]) {
+    const args = [flag, launcher, "starlark", "run", "serve"];
+    const outcome = await runProcess(process.execPath, args, {
+      cwd: directory.path,
+      env: cleanEnvironment(directory.path),
+    });
+    assert.deepEqual([outcome.code, outcome.stdout], [0, "2\n"], `${flag}: ${outcome.stderr}`);
+  }
+});
+
 test("other commands are optimized, also with a word that is the name of serve", async () => {
   await using directory = await makeTemporaryDirectory();
   const program = directory.join("serve");

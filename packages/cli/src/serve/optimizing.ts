@@ -15,27 +15,40 @@ const intervalMs = 5000;
 /** CPU time of one interval from which a gateway without calls is busy, in milliseconds; a start takes less than half. */
 const busyMs = 1500;
 
-/** Lets V8 optimize functions as it does by default, in all threads of the process. */
+/** What the launcher sets on the global object where it turned the compilers off. */
+const mark = Symbol.for("toolcrib.compilersAreOff");
+
+/** Turns both compilers on again, where the launcher turned them off. */
 export function optimize(): void {
+  if (!areOff()) return;
   setFlagsFromString("--opt");
   setFlagsFromString("--maglev");
 }
 
 /**
  * Lets V8 optimize functions from the first call of a tool on, or once the gateway is busy with something else, such as a long
- * start or many lists. Never rejects.
+ * start or many lists; where the launcher turned that off.
+ *
+ * @returns stops waiting for either
  */
-export async function optimizeWhenBusy(gateway: Gateway): Promise<void> {
-  const busy = Promise.withResolvers<void>();
+export function optimizeWhenBusy(gateway: Gateway): Disposable {
+  if (!areOff()) return { [Symbol.dispose]() {} };
   let before = cpuMs();
   const timer = setInterval(() => {
     const now = cpuMs();
-    if (now - before >= busyMs) busy.resolve();
+    if (now - before >= busyMs) start();
     before = now;
   }, intervalMs).unref();
-  await Promise.race([gateway.nextCall(), busy.promise]);
-  clearInterval(timer);
-  setFlagsFromString("--opt");
+  const start = () => {
+    clearInterval(timer);
+    setFlagsFromString("--opt");
+  };
+  void gateway.nextCall().then(start);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+function areOff(): boolean {
+  return Reflect.get(globalThis, mark) === true;
 }
 
 /** Returns the CPU time that this process has used, in milliseconds. */

@@ -85,7 +85,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   programLog.logger.info({ version, configFiles: loaded.files }, "gateway.started");
   await reloads.start(gateway, read.look);
   void releaseMemory(gateway);
-  void optimizeWhenBusy(gateway);
+  using _optimizing = optimizeWhenBusy(gateway);
   collectYoungObjectsAlone();
   try {
     const { profile } = flags;
