@@ -5,7 +5,7 @@
  */
 
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, globSync, readFileSync, rmdirSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -28,11 +28,37 @@ const needed = {
 export function reasonWithoutDocker(): string | undefined {
   if (process.platform !== "linux" || process.getuid?.() !== 0) return "only root on Linux can start Docker";
   const missing = Object.entries(needed).flatMap(([path, name]) => (existsSync(path) ? [] : [name]));
-  return missing.length === 0 ? undefined : `not installed: ${[...new Set(missing)].join(", ")}`;
+  if (missing.length > 0) return `not installed: ${[...new Set(missing)].join(", ")}`;
+  const { status, stderr } = spawnSync("/usr/bin/unshare", [...namespaces, "/bin/sh", "-c", probe], {
+    encoding: "utf8",
+    env: { PATH: systemPath },
+  });
+  return status === 0 ? undefined : `this machine gives Docker no namespaces and mounts: ${stderr.trim()}`;
 }
 
+/** Programs of the system alone. */
+const systemPath = "/usr/sbin:/usr/bin:/sbin:/bin";
+const namespaces = [
+  "--mount",
+  "--net",
+  "--pid",
+  "--ipc",
+  "--uts",
+  "--mount-proc",
+  "--fork",
+  "--kill-child=KILL",
+];
+
+/** What Docker and the script below need of the kernel. */
+const probe = `set -e
+mount -o bind / /mnt && mount -o remount,bind,ro /mnt && umount /mnt
+mount -t tmpfs tmpfs /run && mkdir /run/upper /run/work
+mount -t overlay -o lowerdir=/etc,upperdir=/run/upper,workdir=/run/work overlay /etc
+iptables --table nat --list > /run/rules
+ip link add toolcrib0 type bridge`;
+
 /** The address of the network in which containers are, as they reach what listens beside them. */
-export const bridgeAddress = "172.31.255.1";
+const bridgeAddress = "172.31.255.1";
 
 /** `$1` is the folder that can be written, `$2` the group of the containers. The end of standard input ends everything. */
 const script = `set -eu
@@ -49,9 +75,6 @@ dockerd --config-file "$1/docker/daemon.json" --data-root "$1/docker/data" --exe
   --host unix:///run/docker.sock --bip ${bridgeAddress}/24 --cgroup-parent "$2" > "$1/docker/log" 2>&1 < /dev/null &
 cat
 `;
-
-/** Programs of the system alone. */
-const systemPath = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** A running Docker. */
 export class DockerDaemon implements AsyncDisposable {
@@ -71,8 +94,7 @@ export class DockerDaemon implements AsyncDisposable {
     // The group of a daemon is its own: it is removed afterwards.
     const group = `${groupPrefix}${process.pid}`;
     removeAbandonedGroups();
-    const namespaces = ["--mount", "--net", "--pid", "--ipc", "--uts", "--mount-proc", "--fork"];
-    const args = [...namespaces, "--kill-child=KILL", "/bin/sh", "-c", script, "docker", folder, group];
+    const args = [...namespaces, "/bin/sh", "-c", script, "docker", folder, group];
     const env = { PATH: systemPath, HOME: folder, TMPDIR: folder };
     const child = spawn("/usr/bin/unshare", args, { stdio: ["pipe", "inherit", "inherit"], env });
     const daemon = new DockerDaemon(child, folder, group);

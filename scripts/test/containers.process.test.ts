@@ -5,7 +5,16 @@
  */
 
 import assert from "node:assert/strict";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, describe, test } from "node:test";
 import { createTestAuthority, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
@@ -13,7 +22,7 @@ import { parse } from "yaml";
 import { build, copyParts, reasonWithoutImages } from "../../packages/cli/test/e2e/toolpack-images.ts";
 import { ranElsewhere } from "../../packages/cli/test/pages/not-run.ts";
 import { readPage, stepsOf } from "../../packages/cli/test/pages/page-steps.ts";
-import { bridgeAddress, DockerDaemon, reasonWithoutDocker } from "../containers/docker-daemon.ts";
+import { DockerDaemon, reasonWithoutDocker } from "../containers/docker-daemon.ts";
 import { reasonWithoutMachineImage, writeMachineImage } from "../containers/machine-image.ts";
 import { writeGatewayImage } from "../release/gateway-image.ts";
 import { packPackage } from "../release/pack-package.ts";
@@ -29,7 +38,6 @@ const installable = ["bubblewrap", "ca-certificates"];
 const skip =
   reasonWithoutDocker() ?? reasonWithoutMachineImage(installable) ?? (await reasonWithoutImages()) ?? false;
 
-const npmAddress = `http://${bridgeAddress}:4873/`;
 const api = "http://127.0.0.1:7420";
 
 /** Exit codes of commands that say what is missing: the profile of Docker forbids namespaces. */
@@ -53,17 +61,12 @@ describe("the pages about containers", { skip }, () => {
     });
     const { tarball } = packPackage(work.join("package"), work.path);
     mkdirSync(work.join("machine"));
-    const files = { "usr/local/etc/npmrc": `registry=${npmAddress}\naudit=false\n` };
+    // npm asks its registry about the archive, and the containers have no network.
+    const files = { "usr/local/etc/npmrc": "offline=true\naudit=false\n" };
     const machine = await writeMachineImage(work.join("machine"), { installable, files });
     docker = stack.use(await DockerDaemon.start(folder));
     await docker.succeed(`docker import --change 'CMD ["node"]' - node:24-bookworm-slim < ${machine}`);
-    const server = [
-      process.execPath,
-      "--conditions=toolcrib-source",
-      join(root, "scripts/containers/npm-server.ts"),
-    ];
-    const words = [...server, tarball, work.join("package/package.json"), bridgeAddress, "4873"];
-    await docker.serve(words.join(" "), `curl -fsS ${npmAddress}toolcrib`);
+    copyFileSync(tarball, directory.join("toolcrib-0.1.0.tgz"));
     await serveImages(docker, folder);
   });
   afterEach(async () => {
@@ -82,6 +85,7 @@ describe("the pages about containers", { skip }, () => {
   /** Runs the commands of the page with a gateway, which serves the tools of a server in the container. */
   async function runGateway(directory: string, changed: (command: string) => string): Promise<void> {
     writeProject(directory);
+    copyFileSync(join(folder, "toolcrib-0.1.0.tgz"), join(directory, "toolcrib-0.1.0.tgz"));
     for (const step of stepsOf(containerPage)) {
       if (step.kind === "file") {
         writeFileSync(join(directory, step.name), step.text);
