@@ -1,7 +1,7 @@
 /**
  * Files of tests of a policy (`*.policy-test.yaml`): requests, and the decision that
  * each must get. They state the facts that a gateway would know; those of configured
- * servers can be left out. Names that nothing has are reported: a test about a misspelled
+ * servers can be left out. Unknown names are reported: a test about a misspelled
  * tool that expects a denial would pass. Parses texts; it decides nothing.
  */
 

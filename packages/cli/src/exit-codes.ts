@@ -44,19 +44,24 @@ export const exitCodeMeanings: readonly { readonly code: ExitCode; readonly mean
   { code: exitCodes.interrupted, meaning: "interrupted (Ctrl-C)" },
 ];
 
-/** What happens to a name that nothing has, for `toolcrib help exit-codes` and the documentation. */
+/** What happens to an unknown name, for `toolcrib help exit-codes` and the documentation. */
 export const unknownNames: readonly { readonly what: string; readonly outcome: string }[] = [
   {
     what: "the name of a server, tool, client, profile, package, token, secret, saved tool, call or error code",
     outcome: "exit code 4, nothing is changed, and the nearest name as a hint",
   },
   {
-    what: "pause, for a pattern, or for a client, which an identity provider can have",
+    what: "the same, for pause, enable and disable, where no gateway runs and no configuration says what exists",
+    outcome: "done (0)",
+  },
+  {
+    what: "pause, for a pattern or a client; an identity provider may know the client",
     outcome: "paused, with a warning and the nearest name",
   },
   { what: "why and policy, for a client", outcome: "the answer for a client without rules, with a warning" },
   { what: "a filter of audit", outcome: "no records (0)" },
-  { what: "a command, an option, a help topic or a file", outcome: "exit code 2" },
+  { what: "a command, an option, a help topic or a file of the configuration", outcome: "exit code 2" },
+  { what: "another file", outcome: "exit code 1" },
 ];
 
 /** Exit codes with their error codes. The first match decides; without a match it is `failed`. */

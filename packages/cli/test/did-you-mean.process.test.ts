@@ -1,4 +1,4 @@
-/** Names that nothing has are refused with the nearest name that something has. */
+/** Unknown names are refused with the nearest name that something has. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";

@@ -1,5 +1,5 @@
 /**
- * Names that nothing has, in every command that takes a name: one exit code, and the nearest name. The rules are in
+ * Unknown names, in every command that takes a name: one exit code, and the nearest name. The rules are in
  * `docs/reference/cli.md`, from whose usage lines the test takes the commands.
  */
 

@@ -18,7 +18,7 @@ const topics: { readonly [name: string]: () => string } = {
         return [`${String(code).padStart(5)}  ${first}`, ...rest.map((line) => `       ${line}`)];
       }),
       "",
-      "Names that nothing has",
+      "Unknown names",
       "",
       ...unknownNames.flatMap(({ what, outcome }) => wrapText(`${what}: ${outcome}`, 76, "  ")),
     ].join("\n"),
