@@ -40,7 +40,7 @@ interface DebianPackage {
 
 /** Returns why this machine cannot be the contents of an image with these packages; undefined where it can. */
 export function reasonWithoutMachineImage(packages: readonly string[]): string | undefined {
-  if (!existsSync(join(database, "status"))) return "this system is none of Debian";
+  if (!existsSync(join(database, "status"))) return "this system is not Debian";
   const installed = readInstalled();
   const missing = [...ofEverySystem, ...packages].filter((name) => !installed.has(name));
   if (missing.length > 0) return `not installed: ${missing.join(", ")}`;
