@@ -36,6 +36,8 @@ export interface SessionOptions {
   readonly onViolation: (error: McpError) => void;
   /** Called when the server is read slowly, because it sends too much that answers no request. */
   readonly onSlowed: () => void;
+  /** Reports that notifications of the session can have been lost. */
+  readonly onMissed: (session: UpstreamSession) => void;
   /** Gets notifications that belong to no call: list changes and resource updates. `session` is absent during the handshake. */
   readonly onNotification: (method: string, params: JsonObject, session: UpstreamSession | undefined) => void;
 }
@@ -82,6 +84,7 @@ export async function openSession(
       if (violation !== undefined) options.onViolation(violation);
     },
     onSlowed: options.onSlowed,
+    onMissed: () => session && options.onMissed(session),
     connectionOptions: {
       clientInfo: deps.clientInfo,
       capabilities: options.capabilities,
@@ -114,6 +117,19 @@ export async function openSession(
   return session;
 }
 
+/** The options that differ between the sessions of a server. */
+export type ChosenSessionOptions = Omit<
+  SessionOptions,
+  | "timeoutMs"
+  | "messageMaxBytes"
+  | "onAsked"
+  | "taskContext"
+  | "onViolation"
+  | "onSlowed"
+  | "onMissed"
+  | "onNotification"
+>;
+
 /** Opens the connection. When the process ended during the handshake, the error says how. */
 async function connect(
   transport: OpenTransport["transport"],
@@ -124,15 +140,17 @@ async function connect(
     readonly advise: UpstreamSettings["advise"];
     readonly onUnused: (reason: string, violation?: McpError) => void;
     readonly onSlowed: () => void;
+    readonly onMissed: () => void;
     readonly connectionOptions: Parameters<typeof openConnection>[2];
   },
 ): Promise<Connection> {
-  const { process, signal, advise, onUnused, onSlowed, connectionOptions } = options;
+  const { process, signal, advise, onUnused, onSlowed, onMissed, connectionOptions } = options;
   const handlers = {
     request: messages.request.bind(messages),
     notification: messages.notification.bind(messages),
     unexpected: onUnused,
     slowed: onSlowed,
+    missed: onMissed,
   };
   try {
     return await openConnection(transport, handlers, connectionOptions);

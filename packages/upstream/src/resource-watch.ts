@@ -108,6 +108,14 @@ export class ResourceWatch {
     this.#topics.get(session)?.notified(method, params);
   }
 
+  /** Tells the watchers on `session`, and the lists of the server, that changes of them can have been lost. */
+  missed(session: UpstreamSession): void {
+    const topics = this.#topics.get(session);
+    if (topics === undefined) return;
+    this.#deps.onGap();
+    topics.missed();
+  }
+
   /** Whether a resource is watched on `session`. */
   isWatchedOn(session: UpstreamSession): boolean {
     return (this.#topics.get(session)?.watches().length ?? 0) > 0;

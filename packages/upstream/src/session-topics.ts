@@ -61,7 +61,7 @@ export class SessionTopics<Watch extends SessionWatch> {
       onFailure: (error) => deps.onFailure(session, error),
       onGap: () => {
         deps.onGap();
-        for (const topic of this.#topics.values()) emitUpdated(topic, topic.uri);
+        this.missed();
       },
     });
   }
@@ -101,6 +101,11 @@ export class SessionTopics<Watch extends SessionWatch> {
     const { uri } = params;
     if (method !== "notifications/resources/updated" || typeof uri !== "string") return;
     for (const topic of this.#topics.values()) if (isWithin(uri, topic.uri)) emitUpdated(topic, uri);
+  }
+
+  /** Notifies all watchers: changes can have been lost. */
+  missed(): void {
+    for (const topic of this.#topics.values()) emitUpdated(topic, topic.uri);
   }
 
   #watchedUris(): readonly string[] {

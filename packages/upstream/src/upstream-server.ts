@@ -35,7 +35,7 @@ import {
 import { askable, isAskedForInner } from "./input-required.ts";
 import { LivenessCheck } from "./liveness-check.ts";
 import { withLoginQuestion } from "./login-questions.ts";
-import { openSession, type SessionOptions } from "./open-session.ts";
+import { type ChosenSessionOptions, openSession } from "./open-session.ts";
 import { ParkedCalls } from "./parked-calls.ts";
 import { Quarantine } from "./quarantine.ts";
 import { type Sender, senderOf } from "./received.ts";
@@ -205,9 +205,8 @@ export class UpstreamServer implements ToolSource {
       onNotification: (method) => this.#catalogue.notified(method),
       onGap: () => this.#catalogue.missed(),
       onFailure: (session, error) => {
-        if (isRefused(error) && session === this.#shared.current) {
+        if (isRefused(error) && session === this.#shared.current)
           this.#shared.renew(session, reasonOf(error), "after a pause");
-        }
       },
     });
     this.features = this.#createFeatures();
@@ -349,19 +348,7 @@ export class UpstreamServer implements ToolSource {
     });
   }
 
-  #open(
-    options: Omit<
-      SessionOptions,
-      | "timeoutMs"
-      | "messageMaxBytes"
-      | "onAsked"
-      | "taskContext"
-      | "onViolation"
-      | "onSlowed"
-      | "onNotification"
-    > &
-      Pick<LinkOptions, "timeoutMs">,
-  ): Promise<UpstreamSession> {
+  #open(options: ChosenSessionOptions & Pick<LinkOptions, "timeoutMs">): Promise<UpstreamSession> {
     return openSession(this.#settings, this.#deps, {
       timeoutMs: this.#limits.handshakeTimeoutMs,
       ...options,
@@ -370,6 +357,7 @@ export class UpstreamServer implements ToolSource {
       taskContext: (id) => this.#tasks.contextOf(id),
       onViolation: (error) => this.#violated(error.message),
       onSlowed: () => this.#load.slowed(),
+      onMissed: (missing) => this.#watch.missed(missing),
       onNotification: (method, params, session) => {
         this.#catalogue.notified(method);
         if (session?.owner !== undefined && method === "notifications/tools/list_changed")
@@ -389,7 +377,7 @@ export class UpstreamServer implements ToolSource {
       if (this.#settings.isInteractive !== false)
         for (const one of extensionAsks(capabilities)) this.#asks.add(one);
       replaceLists();
-      const tools = this.#catalogue.lists.tools.length;
+      const { length: tools } = this.#catalogue.lists.tools;
       this.#deps.logger.info({ server: this.id, era, protocolVersion, tools }, "server is ready");
       this.#health.connected();
       this.#remember();

@@ -194,3 +194,24 @@ test("a response that arrives on the GET stream answers a call that was accepted
   await waitUntil(() => stream !== undefined);
   assert.equal(textOf(await source.call("act")), "done");
 });
+
+test("a GET stream that opens late, or again without events to resume from, may have missed changes", async () => {
+  const streams: RawExchange[] = [];
+  await using server = await startRawServer((exchange) => {
+    if (exchange.method === "GET") {
+      streams.push(exchange);
+      // The first one opens when the session is already in use.
+      return streams.length === 1 ? undefined : exchange.begin();
+    }
+    return exchange.rpc.method === "resources/subscribe" ? exchange.json(exchange.answer({})) : false;
+  });
+  await using source = await startSource(toHttp(server.url));
+  const updates: string[] = [];
+  await source.server.features.watch("test://a", { updated: (uri) => void updates.push(uri) });
+  assert.deepEqual(updates, []);
+  streams[0]?.begin();
+  await waitUntil(() => updates.length === 1);
+  streams[0]?.finish();
+  await waitUntil(() => updates.length === 2);
+  assert.deepEqual([streams.length, updates], [2, ["test://a", "test://a"]]);
+});

@@ -26,6 +26,8 @@ export interface ConnectionHandlers {
   unexpected?(reason: string, violation?: McpError): void;
   /** Reports that the server is read slowly, because it sends too much that answers no request. */
   slowed?(): void;
+  /** Reports that notifications which belong to no request can have been lost. */
+  missed?(): void;
 }
 
 /** Options of `openConnection`. */
@@ -171,6 +173,7 @@ class Link {
         closed: (error) => this.end(error),
         invalid: (reason, violation) => handlers.unexpected?.(reason, violation),
         slowed: () => handlers.slowed?.(),
+        missed: () => handlers.missed?.(),
       },
       signal,
     );

@@ -79,6 +79,8 @@ export class HttpTransport implements ClientTransport {
   #receiver = noReceiver;
   #listenStream: ListenStream | undefined;
   readonly #listening = Promise.withResolvers<void>();
+  /** Whether the session is in use: what the server sends while the stream is not open is lost. */
+  #isSettled = false;
   #isClosed = false;
   #expiredBy: McpError | undefined;
   #isChecking = false;
@@ -134,6 +136,7 @@ export class HttpTransport implements ClientTransport {
       this.#listening.promise,
       sleep(listenWaitMs, undefined, { signal, ref: false }).catch(() => {}),
     ]);
+    this.#isSettled = true;
   }
 
   async flushed(): Promise<void> {
@@ -198,6 +201,9 @@ export class HttpTransport implements ClientTransport {
       this.#streamContext(),
       this.#closing.signal,
       this.#listening.resolve,
+      (isResumed) => {
+        if (this.#isSettled && !isResumed) this.#receiver.missed?.();
+      },
     );
     void this.#listenStream.run();
   }

@@ -19,6 +19,7 @@ export class ListenStream {
   readonly #context: StreamContext;
   readonly #signal: AbortSignal;
   readonly #onAttempted: () => void;
+  readonly #onOpen: (isResumed: boolean) => void;
   #lastEventId = "";
   #retryMs = defaultRetryMs;
   #pauseMs = defaultRetryMs;
@@ -28,11 +29,21 @@ export class ListenStream {
   #wasOpen = false;
   #isOpen = false;
 
-  /** @param onAttempted called when the stream is open for the first time, or was refused or broke. */
-  constructor(context: StreamContext, signal: AbortSignal, onAttempted: () => void) {
+  /**
+   * @param onAttempted called when the stream is open for the first time, or was refused or broke
+   * @param onOpen called each time that it is open, before its first event; `isResumed` where the server was asked for
+   * what it sent since the last event
+   */
+  constructor(
+    context: StreamContext,
+    signal: AbortSignal,
+    onAttempted: () => void,
+    onOpen: (isResumed: boolean) => void,
+  ) {
     this.#context = context;
     this.#signal = signal;
     this.#onAttempted = onAttempted;
+    this.#onOpen = onOpen;
   }
 
   /** Whether the server can send messages on the stream now. */
@@ -76,6 +87,7 @@ export class ListenStream {
     }
     this.#wasOpen = true;
     this.#isOpen = true;
+    this.#onOpen(resume !== undefined);
     this.#onAttempted();
     await readEvents(response.body, this.#context, {
       event: (event) => {

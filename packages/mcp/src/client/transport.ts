@@ -23,6 +23,8 @@ export interface TransportReceiver {
   invalid(reason: string, violation?: McpError): void;
   /** Reports that reading pauses, because the server sends too much that answers no request. */
   slowed?(): void;
+  /** Reports that messages which belong to no request can have been lost: the server could not send any for a time. */
+  missed?(): void;
 }
 
 /** Details of a message that only some transports need. */
