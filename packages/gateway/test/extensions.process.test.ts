@@ -10,8 +10,10 @@ import {
   registerAppTool,
 } from "@modelcontextprotocol/ext-apps/server";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import { createTaskProgram, createTasksV1Server, serveV1 } from "@toolcrib/testing";
+import { loadTasksV1, serveV1 } from "@toolcrib/testing";
 import { onHttp, startTestGateway, textOf } from "./gateway-harness.ts";
+
+const { createTaskProgram, createTasksV1Server } = await loadTasksV1();
 
 const ui = "io.modelcontextprotocol/ui";
 const page = "ui://clock/page.html";

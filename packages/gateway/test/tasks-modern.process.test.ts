@@ -14,14 +14,10 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { readToken } from "@toolcrib/auth";
 import type { JsonObject } from "@toolcrib/json";
-import {
-  createTaskProgram,
-  createTasksV1Server,
-  serveModernTasks,
-  serveV1,
-  waitUntil,
-} from "@toolcrib/testing";
+import { loadTasksV1, serveModernTasks, serveV1, waitUntil } from "@toolcrib/testing";
 import { callsIn, onHttp, startTestGateway, type TestGateway, textOf } from "./gateway-harness.ts";
+
+const { createTaskProgram, createTasksV1Server } = await loadTasksV1();
 
 const extension = "io.modelcontextprotocol/tasks";
 const meta = "io.modelcontextprotocol/";

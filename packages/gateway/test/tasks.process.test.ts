@@ -13,15 +13,16 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject } from "@toolcrib/json";
 import {
-  createTaskProgram,
-  createTasksV1Server,
   fixtureCommand,
+  loadTasksV1,
   makeTemporaryDirectory,
   serveV1,
   tasksV1StdioPath,
   waitUntil,
 } from "@toolcrib/testing";
 import { callsIn, onHttp, readAudit, startTestGateway, textOf } from "./gateway-harness.ts";
+
+const { createTaskProgram, createTasksV1Server } = await loadTasksV1();
 
 /** A legacy client that answers questions. */
 const asking = { capabilities: { elicitation: { form: {} } } };

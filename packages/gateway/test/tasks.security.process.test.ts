@@ -7,16 +7,12 @@ import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { CallToolResultSchema, CreateTaskResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { readToken } from "@toolcrib/auth";
 import type { JsonObject } from "@toolcrib/json";
-import {
-  createTaskProgram,
-  createTasksV1Server,
-  makeTemporaryDirectory,
-  serveV1,
-  waitUntil,
-} from "@toolcrib/testing";
+import { loadTasksV1, makeTemporaryDirectory, serveV1, waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import { callsIn, onHttp, readAudit, startTestGateway, textOf } from "./gateway-harness.ts";
 import { program as hook } from "./hooks-harness.ts";
+
+const { createTaskProgram, createTasksV1Server } = await loadTasksV1();
 
 const operator = localIdentity("cli", "operator");
 

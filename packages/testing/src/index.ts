@@ -91,9 +91,9 @@ export {
   sampleToolspec,
 } from "./sample-toolspecs.ts";
 export { fastSample, leftOut, runCount, runsAll, sampled, slowTest } from "./sampled.ts";
+export { loadTasksV1 } from "./tasks/load-tasks-v1.ts";
 export { serveV1 } from "./tasks/serve-v1.ts";
 export { serveModernTasks } from "./tasks/tasks-modern-server.ts";
-export { createTaskProgram, createTasksV1Server } from "./tasks/tasks-v1-server.ts";
 export { makeTemporaryDirectory, type TemporaryDirectory } from "./temporary-directory.ts";
 export {
   clearDefaultRoots,

@@ -24,9 +24,8 @@ import {
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import {
-  createTaskProgram,
-  createTasksV1Server,
   isProcessAlive,
+  loadTasksV1,
   makeTemporaryDirectory,
   serveV1,
   startEchoHttpServer,
@@ -35,6 +34,8 @@ import {
 import { startBridge } from "../bridge-harness.ts";
 import { cleanEnvironment, commandLine } from "../transcript.ts";
 import { type ServedGateway, serveGateway } from "./gateway-process.ts";
+
+const { createTaskProgram, createTasksV1Server } = await loadTasksV1();
 
 /** A home with servers at `urls` by id, its gateway, and the command of its bridge. */
 async function setUp(urls: { readonly [id: string]: string }) {

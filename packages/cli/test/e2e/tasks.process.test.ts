@@ -12,9 +12,8 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { CallToolResultSchema, CreateTaskResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { type AuditEvents, openAuditReader } from "@toolcrib/store";
 import {
-  createTaskProgram,
-  createTasksV1Server,
   fixtureCommand,
+  loadTasksV1,
   makeTemporaryDirectory,
   serveV1,
   tasksModernStdioPath,
@@ -22,6 +21,8 @@ import {
 } from "@toolcrib/testing";
 import { commandLine } from "../transcript.ts";
 import { type ServedGateway, serveGateway } from "./gateway-process.ts";
+
+const { createTaskProgram, createTasksV1Server } = await loadTasksV1();
 
 async function connect({ baseUrl, token }: ServedGateway): Promise<Client> {
   const client = new Client({ name: "tasks", version: "1" });

@@ -2,10 +2,8 @@
 
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { localhostHostValidation, localhostOriginValidation } from "@modelcontextprotocol/node";
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
-import { isInitializeRequest } from "@modelcontextprotocol/sdk/types.js";
+import type { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { closeHttpServer, listenOnLoopback, readBody, sendJsonRpcError } from "../loopback-http.ts";
 
 /** A server on HTTP. */
@@ -15,6 +13,12 @@ export interface ServedV1 extends AsyncDisposable {
 
 /** Starts to serve requests of this machine. @param create makes the server of a session @param port @default a free one */
 export async function serveV1(create: () => Pick<Server, "connect">, port = 0): Promise<ServedV1> {
+  // Loaded here, because every process of tests loads this file, and few serve.
+  const [hosts, http, types] = await Promise.all([
+    import("@modelcontextprotocol/node"),
+    import("@modelcontextprotocol/sdk/server/streamableHttp.js"),
+    import("@modelcontextprotocol/sdk/types.js"),
+  ]);
   const transports = new Map<string, StreamableHTTPServerTransport>();
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const body = request.method === "POST" ? (JSON.parse(await readBody(request)) as unknown) : undefined;
@@ -22,8 +26,8 @@ export async function serveV1(create: () => Pick<Server, "connect">, port = 0): 
     const known = typeof id === "string" ? transports.get(id) : undefined;
     if (known !== undefined) await known.handleRequest(request, response, body);
     else if (id !== undefined) sendJsonRpcError(response, 404, -32001, "Session not found");
-    else if (isInitializeRequest(body)) {
-      const transport = new StreamableHTTPServerTransport({
+    else if (types.isInitializeRequest(body)) {
+      const transport = new http.StreamableHTTPServerTransport({
         sessionIdGenerator: randomUUID,
         onsessioninitialized: (opened) => void transports.set(opened, transport),
       });
@@ -33,8 +37,8 @@ export async function serveV1(create: () => Pick<Server, "connect">, port = 0): 
       await transport.handleRequest(request, response, body);
     } else sendJsonRpcError(response, 400, -32000, "Bad Request: Session ID required");
   };
-  const isLocalHost = localhostHostValidation();
-  const isLocalOrigin = localhostOriginValidation();
+  const isLocalHost = hosts.localhostHostValidation();
+  const isLocalOrigin = hosts.localhostOriginValidation();
   const server = createServer((request, response) => {
     if (!isLocalHost(request, response) || !isLocalOrigin(request, response)) return;
     answer(request, response).catch((error: unknown) => {
