@@ -15,7 +15,7 @@ import { findUnmatched, markUnmatched } from "./unmatched-pauses.ts";
 type Words = { readonly kind: string | undefined; readonly name: string | undefined };
 
 /** Milliseconds after which an operator reads that the pause is stored. */
-const noticeMs = 1000;
+const noticeMs = 2000;
 
 /** Options of `pause`. */
 export interface PauseFlags {
