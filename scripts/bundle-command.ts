@@ -21,7 +21,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join, relative } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -100,7 +100,7 @@ function removeOld(current: string): void {
   }
 }
 
-/** Writes what the launcher reads: the entry, and the time of the last change and the size of each source. */
+/** Writes what the launcher reads: the folder of the checkout, the entry, and the time of the last change and the size of each source. */
 function nameToLauncher(entry: string, sources: readonly string[], startedMs: number): void {
   const states = sources.map((path) => {
     const { mtimeMs, size } = statSync(path);
@@ -109,6 +109,7 @@ function nameToLauncher(entry: string, sources: readonly string[], startedMs: nu
   // A source that was changed meanwhile may be in the bundle as it was before.
   if (states.some(([, mtimeMs]) => mtimeMs >= startedMs)) return;
   const unfinished = join(cache, `${randomUUID()}.json`);
-  writeFileSync(unfinished, JSON.stringify({ entry: relative(root, entry), sources: states }));
+  const bundle = { root: resolve(root), entry: relative(root, entry), sources: states };
+  writeFileSync(unfinished, JSON.stringify(bundle));
   renameSync(unfinished, join(cache, "current.json"));
 }

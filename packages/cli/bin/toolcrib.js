@@ -60,10 +60,12 @@ function load(path) {
   });
 }
 
-// The entry of the bundle; undefined if there is none, or a source is not as it was.
+// The entry of the bundle; undefined if there is none, or a source is not as it was, or the
+// checkout was moved since: the paths of the sources are in the bundle.
 function currentBundle() {
   try {
-    const { entry, sources } = JSON.parse(readFileSync(bundled, "utf8"));
+    const { root: bundledRoot, entry, sources } = JSON.parse(readFileSync(bundled, "utf8"));
+    if (bundledRoot !== root) return undefined;
     for (const [path, mtimeMs, size] of sources) {
       const stats = statSync(`${root}/${path}`);
       if (stats.mtimeMs !== mtimeMs || stats.size !== size) return undefined;

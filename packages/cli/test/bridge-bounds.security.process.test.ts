@@ -140,7 +140,7 @@ test("a line that is too long, a batch that is too large and an id in use are er
       [null, -32600],
       [null, -32600],
       [null, -32600],
-      ["token", -32600],
+      ["token", -32602],
       [null, -32700],
       ["long", -32700],
       ["many", -32700],
@@ -151,6 +151,11 @@ test("a line that is too long, a batch that is too large and an id in use are er
       ["v", -32600],
       [8, -32600],
     ],
+  );
+  const token = refused.find(({ id }) => id === "token");
+  assert.equal(
+    token?.error?.message,
+    '"progressToken" in "_meta" must be a string, or a number up to 9007199254740991 with at most 17 digits',
   );
 });
 

@@ -214,3 +214,21 @@ test("a bridge does not start what the folder declares in which a client starts 
   assert.match(error.message, /--config .*toolcrib\.json/);
   assert.deepEqual(user.gateways(), []);
 });
+
+test("a profile that does not exist is an error of the client's request and of the command", async () => {
+  await using home = await setUp({ profiles: { work: {} } });
+  const config = ["--config", home.directory.join("toolcrib.json")];
+  await using wrong = startBridge(home.directory.path, ...config, "--profile", "wrok");
+  const clientInfo = { name: "c", version: "1" };
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+  const { error } = await wrong.request("init", "initialize", params);
+  assert.match(error?.message ?? "", /There is no profile "wrok"/);
+  assert.equal(await wrong.end(), 4);
+  assert.match(
+    wrong.stderr,
+    /error CLI_PROFILE_NOT_FOUND: There is no profile "wrok"\nhint: the profiles are work\n$/,
+  );
+  await using right = startBridge(home.directory.path, ...config, "--profile", "work");
+  assert.equal((await right.request("init", "initialize", params)).error, undefined);
+  assert.equal(await right.end(), 0);
+});

@@ -1,7 +1,7 @@
 /** The launcher of a checkout: the bundle of `npm ci` while it is that of the sources, otherwise the sources. */
 
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, realpathSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { makeTemporaryDirectory, runProcess } from "@toolcrib/testing";
@@ -27,7 +27,8 @@ async function makeCheckout() {
   write(entry, 'console.log("bundle", ...process.argv.slice(2));\n');
   utimesSync(directory.join(source), changedAt, changedAt);
   const { mtimeMs, size } = statSync(directory.join(source));
-  write(current, JSON.stringify({ entry, sources: [[source, mtimeMs, size]] }));
+  const root = realpathSync(directory.path);
+  write(current, JSON.stringify({ root, entry, sources: [[source, mtimeMs, size]] }));
   const run = async () => {
     const args = [directory.join("packages/cli/bin/toolcrib.js"), "list", "--json"];
     const env = cleanEnvironment(directory.path);
@@ -35,7 +36,7 @@ async function makeCheckout() {
     assert.equal(stderr, "");
     return stdout.trim();
   };
-  return { directory, write, run };
+  return { directory, root, write, run };
 }
 
 const fromSources = "sources list --json --conditions=toolcrib-source";
@@ -52,8 +53,12 @@ const changes: Readonly<Record<string, (checkout: Awaited<ReturnType<typeof make
     write(source, 'console.log("sources", ...process.argv.slice(2), process.execArgv.join()); // longer\n');
     utimesSync(directory.join(source), changedAt, changedAt);
   },
-  "a source in the bundle is gone": ({ write }) => {
-    write(current, JSON.stringify({ entry, sources: [["packages/cli/src/gone.ts", 1, 1]] }));
+  "a source in the bundle is gone": ({ root, write }) => {
+    write(current, JSON.stringify({ root, entry, sources: [["packages/cli/src/gone.ts", 1, 1]] }));
+  },
+  "its bundle was made in another folder": ({ root, write }) => {
+    const { mtimeMs, size } = statSync(join(root, source));
+    write(current, JSON.stringify({ root: `${root}-before`, entry, sources: [[source, mtimeMs, size]] }));
   },
   "the bundle is gone": ({ directory }) => rmSync(directory.join(entry)),
   "there is none": ({ directory }) => rmSync(directory.join("node_modules"), { recursive: true }),

@@ -1,10 +1,13 @@
 /** `toolcrib pause` and `toolcrib resume` with and without a running gateway, as an operator uses them. */
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { echoStdioPath, fixtureCommand, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
-import { runToolcrib, startServe } from "./transcript.ts";
+import { cleanEnvironment, commandLine, runToolcrib, startServe } from "./transcript.ts";
 
 async function setUp(more: object = {}) {
   const directory = await makeTemporaryDirectory();
@@ -176,6 +179,65 @@ for (const isRunning of [false, true]) {
       assert.ok(status.includes(`paused ${kind} "${name}": matches nothing, ${warning}\n`), status);
   });
 }
+
+test("a pause is stored at once while a gateway hangs, and another gateway of the home applies it", {
+  skip: process.platform === "win32" && "needs SIGSTOP",
+}, async () => {
+  const { directory, setting } = await setUp();
+  await using _directory = directory;
+  await using started = new AsyncDisposableStack();
+  const start = async () => started.use(await startServe(["--auth", "none"], setting));
+  const gateways = [await start(), await start()];
+  const file = directory.join(".toolcrib/guards/pauses.json");
+  const command = [...commandLine, "pause", "server", "s"];
+  for (const hanging of [gateways, gateways.slice(0, 1), gateways.slice(1)]) {
+    try {
+      for (const one of gateways) await waitUntil(async () => (await fetch(`${one.url}/readyz`)).ok);
+      for (const one of hanging) process.kill(one.pid, "SIGSTOP");
+      const paused = spawn(process.execPath, command, {
+        cwd: directory.path,
+        env: cleanEnvironment(directory.path),
+      });
+      const output = [text(paused.stdout), text(paused.stderr)] as const;
+      const ended = once(paused, "close");
+      await waitUntil(() => existsSync(file) && readFileSync(file, "utf8").includes('"s"'));
+      // The gateway still hangs, and the command still waits for it.
+      assert.equal(paused.exitCode, null);
+      const [code] = await ended;
+      const [stdout, stderr] = [await output[0], await output[1]];
+      assert.equal(code, 0, stderr);
+      assert.match(stderr, /^Stored the pause of server "s"; waiting/);
+      assert.equal(/No running gateway answered/.test(stdout), hanging.length === 2, stdout);
+      assert.equal(stderr.match(/did not respond within/g)?.length, hanging.length, stderr);
+    } finally {
+      for (const one of hanging) process.kill(one.pid, "SIGCONT");
+    }
+    const { code, stderr } = await runToolcrib(["resume", "server", "s"], setting);
+    assert.equal(code, 0, stderr);
+  }
+  await started.disposeAsync();
+  const { stdout } = await runToolcrib(["audit", "list", "--json"], setting);
+  const count = stdout.match(/"guard\.paused"/g)?.length;
+  assert.ok(count !== undefined && count >= 3, stdout);
+});
+
+test("a pause of a name that nothing has is taken back, unless it was made before", async () => {
+  const { directory, run } = await setUp();
+  await using _directory = directory;
+  const config = directory.join("toolcrib.json");
+  const before = readFileSync(config, "utf8");
+  writeFileSync(config, before.replace('"id":"s"', '"id":"earlier"'));
+  assert.equal((await run("pause", "server", "earlier")).code, 0);
+  writeFileSync(config, before);
+  const { code, stderr } = await run("pause", "server", "earlier", "--reason", "leaked");
+  assert.deepEqual([code, /warning: no server is called "earlier"/.test(stderr)], [0, true], stderr);
+  assert.equal((await run("pause", "server", "absent")).code, 4);
+  const list = JSON.parse((await run("pause", "--json")).stdout);
+  assert.deepEqual(
+    list.pauses.map(({ name, reason }: { name: string; reason: string }) => [name, reason]),
+    [["earlier", "leaked"]],
+  );
+});
 
 test("status says whether the windows of a limit are open, also after a refusal", async () => {
   const { directory, setting, run } = await setUp({

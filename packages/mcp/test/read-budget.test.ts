@@ -45,6 +45,56 @@ function stalling(text: string) {
   return { tool, ends, end: () => ends.forEach((end) => void end()) };
 }
 
+/** A tool whose answers bring one byte at a time after a text until the test ends them. */
+function trickling(text: string) {
+  const ends: (() => void)[] = [];
+  const tool = (response: ServerResponse, end: string) => {
+    response.write(text, () => {
+      const timer = setInterval(() => response.write("x"), 20);
+      response.once("close", () => clearInterval(timer));
+      ends.push(() => {
+        clearInterval(timer);
+        response.end(end);
+      });
+    });
+  };
+  return { tool, ends, end: () => ends.forEach((end) => void end()) };
+}
+
+test("responses that trickle keep no others from being read, and end", async () => {
+  const trickled = trickling(chunk.repeat(4));
+  await using setting = await setUp({ trickled: trickled.tool, whole }, 60_000);
+  const { call } = setting.upstream;
+  const kept = Array.from({ length: 3 }, () => call("trickled"));
+  await waitUntil(() => trickled.ends.length === kept.length);
+  await delay(100);
+  const texts = await Promise.all(Array.from({ length: 8 }, () => call("whole")));
+  assert.deepEqual(
+    texts.map(({ length }) => length),
+    texts.map(() => 8 * chunk.length),
+  );
+  trickled.end();
+  for (const text of await Promise.all(kept)) assert.ok(text.length >= 4 * chunk.length);
+});
+
+test("responses that trickle and use up the room for the largest message are broken off until there is some", async () => {
+  const trickled = trickling(chunk.repeat(20));
+  await using setting = await setUp({ trickled: trickled.tool, whole }, 300);
+  const { call } = setting.upstream;
+  const kept = Promise.allSettled([call("trickled"), call("trickled")]);
+  await waitUntil(() => trickled.ends.length === 2);
+  const texts = await Promise.all(Array.from({ length: 8 }, () => call("whole")));
+  assert.equal(texts.length, 8);
+  trickled.end();
+  const results = await kept;
+  const lost = results.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+  assert.ok(lost.length > 0);
+  for (const { code, message } of lost) {
+    assert.equal(code, "MCP_CONNECTION_CLOSED");
+    assert.match(message, /sends next to nothing more of an unfinished response/);
+  }
+});
+
 for (const [size, text] of [
   ["a byte", "x"],
   ["more than the limit", chunk.repeat(4)],
@@ -72,7 +122,7 @@ test("responses that stall and use up the room for the largest message are broke
   const { call } = setting.upstream;
   const lost = assert.rejects(call("larger"), {
     code: "MCP_CONNECTION_CLOSED",
-    message: /sends nothing more of an unfinished response, which keeps others from being read/,
+    message: /sends next to nothing more of an unfinished response, which keeps others from being read/,
   });
   const kept = call("large");
   const texts = await Promise.all(Array.from({ length: 8 }, () => call("whole")));

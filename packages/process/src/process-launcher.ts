@@ -121,7 +121,7 @@ export class ProcessLauncher implements AsyncDisposable {
     const isWatched = process.platform !== "win32" && process.pid !== 1;
     this.#limitMarker = LimitMarker.create(deps.randomBytes);
     const watched = { instance: this.instance, limitMarker: this.#limitMarker };
-    this.#watchdog = isWatched ? new Watchdog(watched, deps.env["PATH"] ?? "", deps.logger) : undefined;
+    this.#watchdog = isWatched ? new Watchdog(watched, deps.env["PATH"] ?? "", deps) : undefined;
   }
 
   /**

@@ -26,8 +26,10 @@ import { watchdogScript } from "./watchdog-script.ts";
 
 const readyMaxMs = 10_000;
 const closeMaxMs = 2_000;
-/** How often a watchdog that was killed is started again. */
+/** How often a watchdog that was killed is started again, as long as none of them lives for `calmMs`. */
 const restartsMaxCount = 5;
+/** Milliseconds without a kill after which earlier ones do not count any more. */
+const calmMs = 60_000;
 /** How often its start is tried each time, and the wait after the first failure, which doubles with each. */
 const startsMaxCount = 5;
 const startPauseMs = 100;
@@ -43,23 +45,31 @@ export class Watchdog {
   readonly #watched: Watched;
   readonly #path: string;
   readonly #logger: Logger;
+  readonly #now: () => number;
   /** Start time of the leader of each session to end with the gateway, by pid. */
   readonly #sessions = new Map<number, string>();
   /** The shell that runs or is being started. */
   #starting: Promise<WatchdogShell> | undefined;
   #current: WatchdogShell | undefined;
   #restartCount = 0;
+  /** When the last one was killed. */
+  #killedAt = Number.NEGATIVE_INFINITY;
   readonly #closing = new AbortController();
 
   /** @param path PATH in which the shell finds `sleep` and `ps`. */
-  constructor(watched: Watched, path: string, logger: Logger) {
+  constructor(watched: Watched, path: string, deps: { readonly logger: Logger; readonly now: () => number }) {
     this.#watched = watched;
     this.#path = path;
-    this.#logger = logger;
+    this.#logger = deps.logger;
+    this.#now = deps.now;
   }
 
   /** Resolves when the watchdog runs; starts it if necessary. @throws {ProcessError} `PROCESS_WATCHDOG_FAILED` */
   async ready(): Promise<void> {
+    if (this.#restartCount > restartsMaxCount && this.#isCalm) {
+      this.#restartCount = 0;
+      this.#starting = undefined;
+    }
     this.#starting ??= this.#unlessFailed(this.#start());
     await this.#starting;
   }
@@ -84,6 +94,10 @@ export class Watchdog {
     await shell?.close(isAllGone);
   }
 
+  get #isCalm(): boolean {
+    return this.#now() - this.#killedAt >= calmMs;
+  }
+
   async #start(): Promise<WatchdogShell> {
     const shell = await startShell(this.#watched, this.#path);
     this.#current = shell;
@@ -104,11 +118,15 @@ export class Watchdog {
     this.#current = undefined;
     this.#starting = undefined;
     if (this.#closing.signal.aborted) return;
+    if (this.#isCalm) this.#restartCount = 0;
+    this.#killedAt = this.#now();
     this.#restartCount += 1;
     const record = { pid, restartCount: this.#restartCount };
     if (this.#restartCount > restartsMaxCount) {
       this.#logger.error(record, "upstream.watchdog.given-up");
-      this.#starting = Promise.reject(failure("it was killed again and again"));
+      this.#starting = Promise.reject(
+        failure(`it was killed again and again; a launch tries again ${calmMs / 1000} s later`),
+      );
       this.#starting.catch(() => {});
       return;
     }

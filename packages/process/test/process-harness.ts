@@ -33,6 +33,7 @@ export function createTestLauncher(
   options: LauncherOptions = {},
   env: { readonly [name: string]: string | undefined } = process.env,
   onRecord: (event: string) => void = () => {},
+  now: () => number = Date.now,
 ): TestLauncher {
   const records: TestLauncher["records"] = [];
   const record = (fields: object, event: string): void => {
@@ -40,7 +41,7 @@ export function createTestLauncher(
     onRecord(event);
   };
   const logger = { debug: record, info: record, warn: record, error: record };
-  const launcher = createProcessLauncher({ env, now: Date.now, logger, randomBytes }, options);
+  const launcher = createProcessLauncher({ env, now, logger, randomBytes }, options);
   return {
     launcher,
     records,

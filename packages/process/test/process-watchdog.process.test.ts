@@ -123,31 +123,63 @@ function watchdogsHere(): readonly number[] {
     .map(Number);
 }
 
-test("No server is launched without a watchdog: when it is killed again and again", async () => {
-  await using host = createTestLauncher();
-  const before = await watchdogsOf(process.pid);
-  const server = await host.launch("cat");
+/** Kills the watchdog of a launcher as often as it says, after a start of each. */
+async function killWatchdogs(host: ReturnType<typeof createTestLauncher>, rounds: number): Promise<void> {
   const ofWatchdog = () => host.records.filter(({ event }) => event.startsWith("upstream.watchdog"));
-  for (let round = 0; round < 6; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     // A launch waits until the watchdog has said that it runs: one that is killed before that could not be started.
     await (await host.launch("cat")).stop();
     let own: number[] = [];
     await until("a watchdog runs", async () => {
-      own = (await watchdogsOf(process.pid)).filter((pid) => !before.includes(pid));
+      own = await watchdogsOf(process.pid);
       return own.length === 1;
     });
     const count = ofWatchdog().length;
     process.kill(own[0]!, "SIGKILL");
     await until("its end is noticed", () => ofWatchdog().length > count);
   }
-  assert.equal(ofWatchdog().at(-1)?.event, "upstream.watchdog.given-up");
+}
+
+test("No server is launched without a watchdog: when it is killed again and again, until that has stopped", async () => {
+  let now = 0;
+  await using host = createTestLauncher(
+    {},
+    process.env,
+    () => {},
+    () => now,
+  );
+  assert.deepEqual(await watchdogsOf(process.pid), []);
+  const server = await host.launch("cat");
+  await killWatchdogs(host, 6);
+  assert.equal(host.records.at(-1)?.event, "upstream.watchdog.given-up");
+  now = 59_999;
   await assert.rejects(host.launch("cat"), {
     code: "PROCESS_WATCHDOG_FAILED",
     message:
-      "Cannot start the watchdog that ends all servers when the gateway dies: it was killed again and again",
+      "Cannot start the watchdog that ends all servers when the gateway dies: it was killed again and again; a launch tries again 60 s later",
   });
+  now = 60_000;
+  await (await host.launch("cat")).stop();
+  assert.equal((await watchdogsOf(process.pid)).length, 1);
   await server.stop();
   assert.equal((await server.exited).code, 0);
+});
+
+test("A watchdog that is killed now and then is always replaced", async () => {
+  let now = 0;
+  await using host = createTestLauncher(
+    {},
+    process.env,
+    () => {},
+    () => now,
+  );
+  for (let round = 0; round < 8; round += 1) {
+    await killWatchdogs(host, 1);
+    now += 60_000;
+  }
+  const counts = host.records.filter(({ event }) => event === "upstream.watchdog.restarted");
+  assert.equal(counts.length, 8);
+  await (await host.launch("cat")).stop();
 });
 
 test("No server is launched without a watchdog: when the id of the gateway is invalid", async () => {

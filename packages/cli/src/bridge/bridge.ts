@@ -37,7 +37,7 @@ import {
 import { ClientPipe, type PipeOwner } from "./client-pipe.ts";
 import type { BridgeFlags } from "./gateway-link.ts";
 import { GatewayLinks, type LinksOwner } from "./gateway-links.ts";
-import { isShuttingDown, mayPass, refusalOf, wasNotBegun } from "./lost-request.ts";
+import { isShuttingDown, mayPass, refusalOf, unknownProfile, wasNotBegun } from "./lost-request.ts";
 import { MirroredTools } from "./mirrored-tools.ts";
 import { type GatewayMessage, OwnRequests } from "./own-requests.ts";
 import { listenMethod, type PendingRequest, PendingRequests } from "./pending-requests.ts";
@@ -74,6 +74,7 @@ export async function runBridge(context: CliContext, flags: BridgeFlags): Promis
   setFlagsFromString("--optimize-for-size");
   await using bridge = new Bridge(context, flags);
   await Promise.race([bridge.ended, untilInterrupted(context)]);
+  if (bridge.problem !== undefined) throw bridge.problem;
   return exitCodes.done;
 }
 
@@ -98,6 +99,8 @@ class Bridge implements PipeOwner, LinksOwner, AsyncDisposable {
   /** Messages without an answer since the last flush. */
   #unflushed = 0;
   #isInputEnded = false;
+  /** The profile does not exist, as the gateway answered last. */
+  problem: CliError | undefined;
 
   constructor(context: CliContext, flags: BridgeFlags) {
     this.#context = context;
@@ -143,14 +146,9 @@ class Bridge implements PipeOwner, LinksOwner, AsyncDisposable {
 
   #accept(value: JsonValue, sent: string): void {
     const message = readClientMessage(value, sent);
-    if (typeof message === "string") {
+    if (message instanceof McpError) {
       const { id } = (value ?? {}) as { readonly id?: unknown };
-      const text = `The message is no JSON-RPC message: ${message}`;
-      this.#pipe.refuse(
-        isRpcId(id) ? id : null,
-        new McpError("MCP_INVALID_MESSAGE", text),
-        rpcCodes.invalidRequest,
-      );
+      this.#pipe.refuse(isRpcId(id) ? id : null, message);
       return;
     }
     try {
@@ -302,6 +300,7 @@ class Bridge implements PipeOwner, LinksOwner, AsyncDisposable {
     if (request?.sentOn !== transport) return;
     const { method, isModern } = request.message;
     const { result, error } = message;
+    this.problem = unknownProfile(error);
     // A stream of changes ends with its gateway, and not for the client.
     const isEnding = isShuttingDown(error);
     if (method === listenMethod && (isEnding || (!this.#isInputEnded && error === undefined))) {

@@ -5,7 +5,7 @@
  */
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
-import { type HttpTransport, metaKeys, metaOf, type RpcId } from "@toolcrib/mcp";
+import { type HttpTransport, McpError, metaKeys, metaOf, type RpcId, rpcCodes } from "@toolcrib/mcp";
 
 type Message = Parameters<HttpTransport["send"]>[0];
 
@@ -35,27 +35,29 @@ export interface ClientRequest extends ClientMessage {
 const headParams = ["name", "uri", "taskId", "requestId"];
 
 /**
- * Reads a message; returns the reason where it is none.
+ * Reads a message; returns the error where it is none, or where a batch cannot be written anew without a change.
  *
  * @param text the message as it was sent
  */
-export function readClientMessage(value: JsonValue, text: string): ClientMessage | string {
-  if (!isJsonObject(value)) return "a message is a JSON object";
+export function readClientMessage(value: JsonValue, text: string): ClientMessage | McpError {
+  if (!isJsonObject(value)) return noMessage("a message is a JSON object");
   const { id, method, params } = value;
-  if (method !== undefined && typeof method !== "string") return '"method" is a text';
+  if (method !== undefined && typeof method !== "string") return noMessage('"method" is a text');
   const isAnswer = method === undefined;
-  if (isAnswer && !("result" in value || "error" in value)) return 'it has no "method"';
+  if (isAnswer && !("result" in value || "error" in value)) return noMessage('it has no "method"');
   const isId = isRpcId(id);
-  if (!isId && (isAnswer || id !== undefined)) return `"id" is a text, or a number ${exactNumbers}`;
+  if (!isId && (isAnswer || id !== undefined))
+    return noMessage(`"id" is a text, or a number ${exactNumbers}`);
   const given = isJsonObject(params) ? params : {};
   const meta = metaOf(given);
-  // Members of a batch are written anew, without such a number.
+  // Members of a batch are written anew, without such a number. The gateway refuses it in the same words.
   if (Number.isNaN(meta?.["progressToken"]))
-    return '"progressToken" is a text, or a number that stays the same';
+    return refusal(`"progressToken" in "_meta" must be ${exactTokens}`, rpcCodes.invalidParams);
   const version = meta?.[metaKeys.protocolVersion];
   // The transport refuses other headers before it sends them, which looks like a gateway that is not there.
   const inHeaders = typeof version === "string" ? `${method ?? ""}${version}` : "";
-  if (!/^[\x20-\x7e]*$/.test(inHeaders)) return '"method" and the protocol version are printable ASCII';
+  if (!/^[\x20-\x7e]*$/.test(inHeaders))
+    return noMessage('"method" and the protocol version are printable ASCII');
   const kept: Record<string, JsonValue> = {};
   let keptLength = lengthOf(id) + lengthOf(method) + lengthOf(version);
   for (const name of headParams) {
@@ -82,6 +84,14 @@ export function readClientMessage(value: JsonValue, text: string): ClientMessage
   };
 }
 
+function noMessage(reason: string): McpError {
+  return refusal(`The message is no JSON-RPC message: ${reason}`, rpcCodes.invalidRequest);
+}
+
+function refusal(text: string, rpcCode: number): McpError {
+  return new McpError("MCP_INVALID_MESSAGE", text, { rpcCode });
+}
+
 function lengthOf(value: JsonValue | undefined): number {
   return typeof value === "string" ? value.length : 0;
 }
@@ -92,6 +102,8 @@ export function isRpcId(id: unknown): id is RpcId {
 }
 
 const exactNumbers = `up to ${Number.MAX_SAFE_INTEGER} in its shortest form (1, not 1.0 or 1e0)`;
+
+const exactTokens = `a string, or a number up to ${Number.MAX_SAFE_INTEGER} with at most 17 digits`;
 
 /** Whether a message expects an answer. */
 export function isRequest(message: ClientMessage): message is ClientRequest {

@@ -1,6 +1,7 @@
 /** What an error says about a request: whether a gateway began with it, and whether another attempt can succeed. */
 
-import { McpError } from "@toolcrib/mcp";
+import { McpError, withoutHint } from "@toolcrib/mcp";
+import { CliError } from "../cli-error.ts";
 import type { GatewayMessage } from "./own-requests.ts";
 
 /** Whether a gateway gave up a request, or did not take it, because it ends. */
@@ -29,4 +30,12 @@ export function wasNotBegun(error: McpError): boolean {
 /** Whether an error of a new connection is that of a gateway that ends. */
 export function mayPass(error: unknown): boolean {
   return error instanceof McpError && (error.code === "MCP_CONNECTION_CLOSED" || wasNotBegun(error));
+}
+
+/** Returns the error of the command where the gateway has no such profile for the client; undefined for other errors. */
+export function unknownProfile(error: GatewayMessage["error"]): CliError | undefined {
+  const { code, hint } = (error?.data ?? {}) as { readonly code?: unknown; readonly hint?: unknown };
+  if (error === undefined || code !== "PROFILE_NOT_FOUND") return undefined;
+  const advice = String(hint);
+  return new CliError("CLI_PROFILE_NOT_FOUND", withoutHint(String(error.message), advice), { hint: advice });
 }

@@ -1,12 +1,12 @@
 /**
- * Opens the pauses of this home for a command: those of the running gateway, which takes a change
- * over at once, or the file in the home. A gateway that does not answer never stands in the way of a pause: then the
- * file is changed, which every gateway of the home reads.
+ * Opens the pauses of this home for a command. A pause is written to the file in the home first, which every gateway of
+ * the home reads within a second, and then sent to those that run, which apply it at once: a gateway that hangs delays
+ * no pause. What is resumed is sent to the gateways first.
  */
 
 import { randomBytes } from "node:crypto";
 import { Pauses } from "@toolcrib/admission";
-import { isCodedError, type Logger } from "@toolcrib/diagnostics";
+import { type CodedError, isCodedError, type Logger } from "@toolcrib/diagnostics";
 import type { GatewayStatus } from "@toolcrib/gateway";
 import type { PauseTarget } from "@toolcrib/guards";
 import { createPauseStore, type PauseStore } from "@toolcrib/store";
@@ -18,6 +18,8 @@ import { openTrail } from "../audit/open-trail.ts";
 import type { CliContext } from "../cli-context.ts";
 import { reasonLine } from "../output/output.ts";
 
+type AuditSink = ConstructorParameters<typeof Pauses>[0]["audit"];
+type AuditRecord = Parameters<AuditSink["record"]>;
 type PauseStatus = GatewayStatus["pauses"][number];
 
 /** The outcome of a pause. */
@@ -41,60 +43,90 @@ export async function listPauses({ options, now }: CliContext): Promise<readonly
   return pauses.facts().pauses;
 }
 
-/** Pauses something. @throws {CodedError} when nothing was paused */
-export async function pauseNow(
+/** A pause in the home, of which the gateways that run may not know yet. */
+export interface StoredPause {
+  readonly pause: PauseStatus;
+  /** Sends it to the gateways that run, once. @throws {CodedError} when it cannot be recorded; the signal's reason */
+  apply(): Promise<PauseOutcome>;
+}
+
+/** Stores a pause, without a question to any gateway. @throws {CodedError} when nothing was paused */
+export async function storePause(
   context: CliContext,
   words: PauseTarget,
   { reason, for: forMs }: { readonly reason?: string; readonly for?: number },
-): Promise<PauseOutcome> {
+): Promise<StoredPause> {
+  await using store = createPauseStore(context.options.home, { randomBytes });
+  const records: AuditRecord[] = [];
+  const pauses = pausesOf(store, context.now, { record: (...record) => void records.push(record) });
+  const { pause } = await pauses.pause({ ...words, reason, forMs }, operator);
   const query = new URLSearchParams({ ...words });
   if (reason !== undefined) query.set("reason", reason);
   if (forMs !== undefined) query.set("seconds", String(forMs / 1000));
-  const answer = await askGateway(context, `/api/v1/pauses/pause?${query}`);
-  if (answer !== undefined) return { ...(answer as Omit<PauseOutcome, "isApplied">), isApplied: true };
-  return withHome(context, async (pauses) => {
-    const outcome = await pauses.pause({ ...words, reason, forMs }, operator);
-    return { ...outcome, isApplied: false };
-  });
+  const path = `/api/v1/pauses/pause?${query}`;
+  return { pause, apply: () => applyPause(context, { pause, records, path }) };
+}
+
+async function applyPause(
+  context: CliContext,
+  stored: { readonly pause: PauseStatus; readonly records: readonly AuditRecord[]; readonly path: string },
+): Promise<PauseOutcome> {
+  let outcomes: readonly Omit<PauseOutcome, "isApplied">[] = [];
+  try {
+    outcomes = (await askGateways(context, stored.path, () => true)) as typeof outcomes;
+  } finally {
+    // A gateway records it itself, with the calls that it cancelled.
+    if (outcomes.length === 0) {
+      await using home = await openTrail(context);
+      for (const record of stored.records) home.audit.record(...record);
+    }
+  }
+  const cancelledCalls = outcomes.reduce((sum, one) => sum + one.cancelledCalls, 0);
+  return { pause: outcomes[0]?.pause ?? stored.pause, cancelledCalls, isApplied: outcomes.length > 0 };
 }
 
 /** Resumes something. @returns whether it was paused @throws {CodedError} when nothing was resumed */
 export async function resumeNow(context: CliContext, words: PauseTarget): Promise<boolean> {
-  const answer = await askGateway(context, `/api/v1/pauses/resume?${new URLSearchParams({ ...words })}`);
-  if (answer !== undefined) return (answer as { readonly resumed: boolean }).resumed;
-  return withHome(context, (pauses) => pauses.resume(words, operator));
+  const path = `/api/v1/pauses/resume?${new URLSearchParams({ ...words })}`;
+  const answers = await askGateways(context, path, ({ code }) => code === "CLI_GATEWAY_UNUSABLE");
+  if (answers.length > 0) return answers.some((one) => (one as { readonly resumed: boolean }).resumed);
+  const { options, now } = context;
+  await using store = createPauseStore(options.home, { randomBytes });
+  await using home = await openTrail(context);
+  return await pausesOf(store, now, home.audit).resume(words, operator);
 }
 
-/** Returns the answer of the first gateway of the home that gives one; undefined without one. */
-async function askGateway(context: CliContext, path: string): Promise<unknown> {
+/**
+ * Returns the answers of the gateways of the home that give one.
+ *
+ * @param isLate whether the change is in the home, or gets there, in spite of an error
+ */
+async function askGateways(
+  context: CliContext,
+  path: string,
+  isLate: (error: CodedError) => boolean,
+): Promise<readonly unknown[]> {
   const { options, output, signal } = context;
-  for (const running of await findReachableGateways(options.home)) {
-    try {
-      return await postToGateway(running, path, signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!isCodedError(error) || error.code !== "CLI_GATEWAY_UNUSABLE") throw error;
-      output.note(`${output.noteStyle("yellow", "warning")}: ${lateText(running, error.message)}`);
-    }
-  }
-  return undefined;
+  const running = await findReachableGateways(options.home);
+  const answers = await Promise.all(
+    running.map(async (one) => {
+      try {
+        return [await postToGateway(one, path, signal)];
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!isCodedError(error) || !isLate(error)) throw error;
+        output.note(`${output.noteStyle("yellow", "warning")}: ${lateText(one, error.message)}`);
+        return [];
+      }
+    }),
+  );
+  return answers.flat();
 }
 
 function lateText({ url }: RunningGateway, reason: string): string {
   return `${url} takes the change over within a second, if it runs: ${reasonLine(reason)}`;
 }
 
-async function withHome<R>(context: CliContext, use: (pauses: Pauses) => Promise<R>): Promise<R> {
-  const { options, now } = context;
-  await using store = createPauseStore(options.home, { randomBytes });
-  await using home = await openTrail(context);
-  return await use(pausesOf(store, now, home.audit));
-}
-
-function pausesOf(
-  store: PauseStore,
-  now: () => number,
-  audit: ConstructorParameters<typeof Pauses>[0]["audit"] = { record() {} },
-): Pauses {
+function pausesOf(store: PauseStore, now: () => number, audit: AuditSink = { record() {} }): Pauses {
   return new Pauses({ store, audit, logger: silent, now, resumeCommand: "", clientKeys: () => [] });
 }

@@ -9,10 +9,13 @@ import { counted } from "../output/counted.ts";
 import { type Output, reasonLine, safeLine } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
-import { listPauses, pauseNow, resumeNow } from "./open-pauses.ts";
-import { markUnmatched, refuseUnknown } from "./unmatched-pauses.ts";
+import { listPauses, resumeNow, storePause } from "./open-pauses.ts";
+import { findUnmatched, markUnmatched } from "./unmatched-pauses.ts";
 
 type Words = { readonly kind: string | undefined; readonly name: string | undefined };
+
+/** Milliseconds after which an operator reads that the pause is stored. */
+const noticeMs = 2000;
 
 /** Options of `pause`. */
 export interface PauseFlags {
@@ -34,11 +37,20 @@ export async function pause(context: CliContext, words: Words, flags: PauseFlags
   const { output } = context;
   if (words.kind === undefined) return await list(context, flags);
   const target = checked(words, flags.reason);
-  await refuseUnknown(context, target);
-  const outcome = await pauseNow(context, target, flags);
+  const earlier = await listPauses(context);
+  // The stop comes first: whether the name exists may be known only to a gateway that hangs.
+  const stored = await storePause(context, target, flags);
+  const [outcome, unmatched] = await withNotice(
+    Promise.all([stored.apply(), findUnmatched(context, target)]),
+    () => output.note(`Stored the pause of ${pauseLine(stored.pause)}; waiting for the gateways that run`),
+  );
+  const isNew = !earlier.some(({ kind, name }) => kind === target.kind && name === target.name);
+  if (isNew && unmatched?.refusal !== undefined) {
+    await resumeNow(context, target);
+    throw unmatched.refusal;
+  }
   const { pause: shown, cancelledCalls, isApplied } = outcome;
-  const [marked] = await markUnmatched(context, [shown]);
-  const warning = marked?.warning;
+  const warning = unmatched?.warning;
   output.json({ ...outcome, ...(warning === undefined ? {} : { warning }) });
   const cancelled = cancelledCalls === 0 ? "" : `, ${counted(cancelledCalls, "call")} in flight cancelled`;
   output.print(`Paused ${pauseLine(shown)}${cancelled}`);
@@ -46,6 +58,12 @@ export async function pause(context: CliContext, words: Words, flags: PauseFlags
   output.print(`Resume it: ${ownCommand(context)} resume ${pauseWords(shown)}`);
   if (warning !== undefined) output.note(`${output.noteStyle("yellow", "warning")}: ${safeLine(warning)}`);
   return exitCodes.done;
+}
+
+/** Returns the outcome, after saying what it waits for if it takes long. */
+async function withNotice<R>(outcome: Promise<R>, say: () => void): Promise<R> {
+  const timer = setTimeout(say, noticeMs);
+  return await outcome.finally(() => clearTimeout(timer));
 }
 
 /** Runs `resume`. */

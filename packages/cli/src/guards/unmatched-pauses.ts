@@ -1,9 +1,9 @@
 /**
  * Finds pauses that match nothing known, which are most often misspelled: such a pause stops nothing while its operator
  * believes that it does. What exists is known from the running gateways of the home, or, without one, from the
- * configuration. Only reads. A new pause of a server or of one tool that does not exist is refused. A client or a pattern
+ * configuration. Only reads. A new pause of a server or of one tool that does not exist is taken back. A client or a pattern
  * is only marked: an identity provider can have the client, and a pattern is also for what comes. Where the names are
- * not known, nothing is refused and nothing is said.
+ * not known, nothing is taken back and nothing is said.
  */
 
 import type { PolicyConfig } from "@toolcrib/config";
@@ -48,23 +48,31 @@ export async function markUnmatched<P extends PauseTarget>(
   });
 }
 
-/**
- * Refuses a new pause of a server or of one tool that does not exist.
- *
- * @throws {CliError} `CLI_SERVER_NOT_FOUND`, `CLI_TOOL_NOT_FOUND`
- */
-export async function refuseUnknown(context: CliContext, { kind, name }: PauseTarget): Promise<void> {
-  if (kind !== "server" && (kind !== "tool" || /[*?]/.test(name))) return;
+/** Why a new pause matches nothing. */
+export interface UnmatchedPause {
+  readonly warning: string;
+  /** The error `CLI_SERVER_NOT_FOUND` or `CLI_TOOL_NOT_FOUND`, for a server or one tool that does not exist. */
+  readonly refusal: CliError | undefined;
+}
+
+/** Returns why a new pause matches nothing; undefined where it does, or where that is not known. Rejects only when the command is interrupted. */
+export async function findUnmatched(
+  context: CliContext,
+  { kind, name }: PauseTarget,
+): Promise<UnmatchedPause | undefined> {
+  if (kind === "all") return undefined;
   const known = await findKnown(context);
-  const problem = known === undefined ? undefined : problemOf({ kind, name }, known);
-  if (known === undefined || problem === undefined) return;
-  const [reason = problem, near] = problem.split("; ");
+  const warning = known === undefined ? undefined : problemOf({ kind, name }, known);
+  if (known === undefined || warning === undefined) return undefined;
+  if (kind !== "server" && (kind !== "tool" || /[*?]/.test(name))) return { warning, refusal: undefined };
+  const [reason = warning, near] = warning.split("; ");
   const code = kind === "server" ? "CLI_SERVER_NOT_FOUND" : "CLI_TOOL_NOT_FOUND";
   const list =
     kind === "tool"
       ? "toolcrib list shows the names"
       : `the ids are ${known.sources.slice(0, 20).join(", ")}`;
-  throw new CliError(code, `Nothing was paused: ${reason}`, { hint: near ?? list });
+  const refusal = new CliError(code, `Nothing was paused: ${reason}`, { hint: near ?? list });
+  return { warning, refusal };
 }
 
 function problemOf({ kind, name }: PauseTarget, known: Known): string | undefined {

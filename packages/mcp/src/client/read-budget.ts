@@ -2,8 +2,8 @@
  * Bounds what the responses of one session hold while they are read, for an owner that passes them on to a reader of
  * its own. While the reader takes nothing, nothing is read. Past the limit, one response is read at a time, the one that
  * has held bytes for the longest time first, so that one of them always ends, and the server waits for its connections
- * meanwhile. One that brings nothing gives its turn to the next that does. Those that wait are read on in the order in
- * which they began to wait, and no more of them at once than there is room for. Where responses that bring nothing have
+ * meanwhile. One that brings little gives its turn to the next. Those that wait are read on in the order in
+ * which they began to wait, and no more of them at once than there is room for. Where responses that bring little have
  * used up the room for the largest message too, the largest of them is broken off.
  */
 
@@ -16,15 +16,19 @@ export interface ReadBudgetOptions {
   readonly maxBytes: number;
   /** Returns when the reader of the owner takes more; undefined while it does. */
   readonly whenTaken: () => Promise<void> | undefined;
-  /** Milliseconds without a byte after which a response is broken off that uses up the room for others. @default 30,000 */
+  /** Milliseconds with less than 1 MiB after which a response is broken off that uses up the room for others. @default 30,000 */
   readonly stalledMs?: number;
 }
 
 const defaultStalledMs = 30_000;
 /** Bytes that one read of a response brings, about: the size of a chunk of Node's sockets. */
 const chunkBytes = 64 * 1024;
-/** Milliseconds between two checks whether those that may be read bring something. */
+/** Milliseconds between two checks whether the response that may be read brings enough to keep its turn. */
 const checkMs = 100;
+/** Bytes in that time with which it keeps it: the largest message has an end within minutes. */
+const turnMinBytes = chunkBytes;
+/** Bytes within `stalledMs` with which none is broken off. */
+const stalledMinBytes = 1024 * 1024;
 
 /** The unfinished responses of one session. */
 export class ReadBudget {
@@ -36,8 +40,10 @@ export class ReadBudget {
   /** Wakes each response that waits for room, the one that waits longest first. */
   readonly #waiting = new Map<HeldResponse, () => void>();
   #bytes = 0;
-  /** The response that is read past the limit, and the chunks that it had brought at the last check. */
-  #turn: { readonly response: HeldResponse; chunks: number } | undefined;
+  /** The response that is read past the limit, and the bytes that it had brought at the last check. */
+  #turn: { readonly response: HeldResponse; brought: number } | undefined;
+  /** Those that brought too little in their turn, the one whose turn is longest ago first: all others come before them. */
+  readonly #slow = new Set<HeldResponse>();
   /** Both run only while responses wait. */
   #check: NodeJS.Timeout | undefined;
   #stall: NodeJS.Timeout | undefined;
@@ -59,8 +65,8 @@ export class ReadBudget {
     if (bytes > 0) this.#held.set(response, bytes);
     else this.#held.delete(response);
     if (bytes === 0 && this.#turn?.response === response) this.#turn = undefined;
-    clearTimeout(this.#stall);
-    this.#stall = undefined;
+    if (bytes === 0) this.#slow.delete(response);
+    if (this.#bytes <= this.#turnsMaxBytes) this.#endStall();
     this.#wake();
   }
 
@@ -81,8 +87,12 @@ export class ReadBudget {
     this.#waiting.delete(response);
     if (this.#waiting.size > 0) return;
     clearTimeout(this.#check);
-    clearTimeout(this.#stall);
     this.#check = undefined;
+    this.#endStall();
+  }
+
+  #endStall(): void {
+    clearTimeout(this.#stall);
     this.#stall = undefined;
   }
 
@@ -90,7 +100,7 @@ export class ReadBudget {
   #wake(): void {
     const room = this.#options.maxBytes - this.#bytes;
     if (room < 0) {
-      const [oldest] = this.#held.keys();
+      const [oldest] = this.#inOrder(this.#held.keys());
       if (this.#turn === undefined && oldest !== undefined) this.#giveTurn(oldest);
       return;
     }
@@ -103,8 +113,12 @@ export class ReadBudget {
     }
   }
 
+  #inOrder(responses: Iterable<HeldResponse>): readonly HeldResponse[] {
+    return [...[...responses].filter((one) => !this.#slow.has(one)), ...this.#slow];
+  }
+
   #giveTurn(response: HeldResponse): void {
-    this.#turn = { response, chunks: response.chunks };
+    this.#turn = { response, brought: response.brought };
     this.#waiting.get(response)?.();
   }
 
@@ -117,22 +131,31 @@ export class ReadBudget {
     }, checkMs).unref();
   }
 
-  #checkTurn(turn: { readonly response: HeldResponse; chunks: number }): void {
-    const { response, chunks } = turn;
-    turn.chunks = response.chunks;
-    // It may also wait until the owner takes more.
-    if (response.chunks > chunks || !response.isReading) return;
-    if (this.#bytes > this.#turnsMaxBytes) {
-      this.#stall ??= setTimeout(() => this.#breakOff(), this.#options.stalledMs ?? defaultStalledMs).unref();
+  #checkTurn(turn: { readonly response: HeldResponse; brought: number }): void {
+    const { response, brought } = turn;
+    turn.brought = response.brought;
+    if (response.brought - brought >= turnMinBytes) {
+      this.#slow.delete(response);
       return;
     }
-    const next = [...this.#held.keys(), ...this.#waiting.keys()].find((one) => this.#waiting.has(one));
+    // It may also wait until the owner takes more.
+    if (!response.isReading) return;
+    if (this.#bytes > this.#turnsMaxBytes) {
+      const stalledMs = this.#options.stalledMs ?? defaultStalledMs;
+      this.#stall ??= setTimeout(() => this.#breakOff(response, brought), stalledMs).unref();
+      return;
+    }
+    this.#slow.delete(response);
+    this.#slow.add(response);
+    const order = this.#inOrder([...this.#held.keys(), ...this.#waiting.keys()]);
+    const next = order.find((one) => this.#waiting.has(one));
     if (next !== undefined) this.#giveTurn(next);
   }
 
-  /** Breaks off the largest response of which the server sends nothing. */
-  #breakOff(): void {
+  /** Breaks off the largest response of which the server sends nothing or too little, unless the one in turn goes on. */
+  #breakOff(inTurn: HeldResponse, brought: number): void {
     this.#stall = undefined;
+    if (inTurn.brought - brought >= stalledMinBytes) return;
     let largest: HeldResponse | undefined;
     for (const [response, bytes] of this.#held) {
       if (response.isReading && bytes > (this.#held.get(largest as HeldResponse) ?? 0)) largest = response;
@@ -145,7 +168,8 @@ export class ReadBudget {
 export class HeldResponse implements Disposable {
   readonly #budget: ReadBudget;
   readonly #body: Readable;
-  #chunks = 0;
+  #brought = 0;
+  #heldBytes = 0;
   #isReading = true;
 
   constructor(budget: ReadBudget, body: Readable) {
@@ -153,9 +177,9 @@ export class HeldResponse implements Disposable {
     this.#body = body;
   }
 
-  /** Number of chunks that it brought. */
-  get chunks(): number {
-    return this.#chunks;
+  /** Bytes that it brought. */
+  get brought(): number {
+    return this.#brought;
   }
 
   /** Whether the next chunk is awaited from the server. */
@@ -165,7 +189,9 @@ export class HeldResponse implements Disposable {
 
   /** Sets what it holds now, and waits until it may be read on or is closed. */
   async holds(bytes: number): Promise<void> {
-    this.#chunks += 1;
+    // It holds less where a message of several ended, which is as good as a chunk.
+    this.#brought += bytes < this.#heldBytes ? chunkBytes : bytes - this.#heldBytes;
+    this.#heldBytes = bytes;
     this.#budget.hold(this, bytes);
     let readable = this.#budget.whenReadable(this);
     if (readable === undefined) return;
@@ -182,7 +208,7 @@ export class HeldResponse implements Disposable {
   /** Ends it, so that others are read. */
   breakOff(): void {
     const text =
-      "The server sends nothing more of an unfinished response, which keeps others from being read";
+      "The server sends next to nothing more of an unfinished response, which keeps others from being read";
     this.#body.destroy(new McpError("MCP_CONNECTION_CLOSED", text));
   }
 
