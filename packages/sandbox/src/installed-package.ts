@@ -46,10 +46,17 @@ const plainEntries = new Set([
 /** First bytes of programs that the kernel runs without an interpreter: ELF and Mach-O. */
 const nativeMagic = new Set(["7f454c46", "feedface", "feedfacf", "cefaedfe", "cffaedfe", "cafebabe"]);
 
-/** Returns what a file needs that lies below a folder `node_modules`; undefined for any other file. */
-export async function findInstalledPackage(file: string): Promise<InstalledPackage | undefined> {
+/**
+ * Returns what a file needs that lies below a folder `node_modules`; undefined for any other file.
+ *
+ * @param isChangeable whether the program itself can change where a path leads: such packages are left out
+ */
+export async function findInstalledPackage(
+  file: string,
+  isChangeable: (path: string) => boolean,
+): Promise<InstalledPackage | undefined> {
   if (!file.includes(modulesName)) return undefined;
-  const closure = new PackageClosure();
+  const closure = new PackageClosure(isChangeable);
   const isNative = nativeMagic.has((await readStart(file, 4))?.toString("hex") ?? "");
   const folder = packageFolderOf(file);
   if (folder === undefined) {
@@ -87,6 +94,11 @@ class PackageClosure {
   /** Folders `node_modules` that packages were found in. */
   readonly #modules = new Set<string>();
   readonly #seen = new Set<string>();
+  readonly #isChangeable: (path: string) => boolean;
+
+  constructor(isChangeable: (path: string) => boolean) {
+    this.#isChangeable = isChangeable;
+  }
 
   /** Adds a package and the packages that it needs. @param folder by the path by which it was found */
   async add(folder: string): Promise<void> {
@@ -126,6 +138,7 @@ class PackageClosure {
 
   /** Adds the folder of a package, and the link that leads to it. @returns its real path */
   async #addFolder(path: string): Promise<string | undefined> {
+    if (this.#isChangeable(path)) return undefined;
     const real = await realpath(path).catch(() => undefined);
     if (real === undefined) return undefined;
     // A link to a folder of its own is the work of the user, such as another package of a workspace.

@@ -8,12 +8,13 @@
 
 import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
+import { ChangeablePaths } from "./changeable-paths.ts";
 import { byDepth, isWithin, outermost } from "./paths.ts";
-import { type ProgramPaths, systemFolders } from "./program-paths.ts";
+import { keptLinks, type ProgramPaths, systemFolders } from "./program-paths.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
 import { canReach } from "./sandbox-user.ts";
-import { socketsBelow } from "./sockets-below.ts";
+import { listenersBelow, socketsBelow } from "./sockets-below.ts";
 
 /** A folder or file of the host that is visible at `path`. */
 export interface Bind {
@@ -88,7 +89,13 @@ export function planMounts(policy: SandboxPolicy, program: ProgramPaths, facts: 
     ...outermost(paths.filter((path) => !lies(path))),
     ...outermost(paths.filter(lies)),
   ];
-  const writable = outer([...policy.writePaths, ...(policy.home === "temporary" ? [] : [home])]);
+  const changeable = new ChangeablePaths(policy);
+  // What the program can change itself does not decide what is bound; the folder that it writes shows it already.
+  const isFirm = (path: string): boolean => !changeable.reaches(path);
+  const writable = outer([
+    ...policy.writePaths.filter(isFirm),
+    ...(policy.home === "temporary" ? [] : [home]),
+  ]);
   const own = policy.ownPaths ?? [];
   const isOwn = (path: string): boolean => own.some((one) => isWithin(path, one));
   for (const path of policy.readPaths) if (!isOwn(path)) checkPath(path, "read", hidden, home);
@@ -97,10 +104,14 @@ export function planMounts(policy: SandboxPolicy, program: ProgramPaths, facts: 
   const found = program.bound.filter(
     (path) => existsSync(path) && (isOwn(path) || !lies(realpathSync(path))),
   );
-  const readable = outer([...policy.readPaths, ...found]).filter(
+  const readable = outer([...policy.readPaths.filter(isFirm), ...found]).filter(
     (path) => (isOwn(path) || !lies(path)) && existsSync(path),
   );
-  const links = new Map(program.links);
+  const unbound = [...policy.readPaths, ...policy.writePaths].filter((path) => !isFirm(path));
+  const links = new Map([
+    ...program.links,
+    ...unbound.flatMap((path) => keptLinks(changeable.follow(path).links)),
+  ]);
   const binds: Bind[] = [];
   addSystem(binds, links, policy.network === "allow");
   for (const path of readable) {
@@ -116,7 +127,10 @@ export function planMounts(policy: SandboxPolicy, program: ProgramPaths, facts: 
     ...hidden.filter((path) => path !== home && !own.includes(path)),
     ...privatePaths.filter((path) => existsSync(path)),
     // A socket leads out of the sandbox. A path of the operator has none at its top, or it is refused.
-    ...socketsBelow(readable.map((path) => realpathSync(path))).filter((path) => canReach(facts.user, path)),
+    ...[
+      ...socketsBelow(readable.map((path) => realpathSync(path))),
+      ...listenersBelow(writable.map((path) => realpathSync(path))),
+    ].filter((path) => canReach(facts.user, path)),
   ];
   // A bind of a link shows the same folders under other names.
   const aliases = binds.flatMap(({ source, path }) =>

@@ -6,15 +6,19 @@
  * arguments name. System folders are not listed; every sandbox has them.
  *
  * It reads folders and first lines, and starts nothing. It guesses conservatively:
- * a file that it does not find is missing in the sandbox, and never the reverse.
+ * a file that it does not find is missing in the sandbox, and never the reverse. What
+ * the program can change itself is not followed: it would widen its own sandbox.
  */
 
 import { lstat, open, readdir, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, extname, isAbsolute, join, resolve } from "node:path";
 import type { SpawnRequest } from "@toolcrib/process";
 import { type ArgumentPath, pathsInArgument } from "./argument-paths.ts";
+import { ChangeablePaths } from "./changeable-paths.ts";
 import { findInstalledPackage } from "./installed-package.ts";
 import { isWithin } from "./paths.ts";
+import { SandboxError } from "./sandbox-error.ts";
+import type { SandboxPolicy } from "./sandbox-policy.ts";
 
 /** What a program needs. */
 export interface ProgramPaths {
@@ -65,9 +69,19 @@ const scriptExtensions = new Set([
   ],
 ]);
 
-/** Finds what the program of `request` needs. @param userHome a folder that is never bound as a whole */
-export async function findProgramPaths(request: SpawnRequest, userHome: string): Promise<ProgramPaths> {
-  const finder = new PathFinder(userHome, request.env["PATH"] ?? "");
+/**
+ * Finds what the program of `request` needs.
+ *
+ * @param policy what the program can change by it is not followed
+ * @param userHome a folder that is never bound as a whole
+ * @throws {SandboxError} `SANDBOX_PATH_REFUSED` for a program behind a link that it can change
+ */
+export async function findProgramPaths(
+  request: SpawnRequest,
+  policy: SandboxPolicy,
+  userHome: string,
+): Promise<ProgramPaths> {
+  const finder = new PathFinder(new ChangeablePaths(policy), userHome, request.env["PATH"] ?? "");
   await finder.addProgram(request.program);
   const directory = request.directory ?? "/";
   for (const argument of request.args.slice(0, argumentsMaxCount)) {
@@ -98,14 +112,17 @@ class PathFinder {
   readonly links = new Map<string, string>();
   readonly #userHome: string;
   readonly #searchPath: readonly string[];
+  readonly #changeable: ChangeablePaths;
 
-  constructor(userHome: string, searchPath: string) {
+  constructor(changeable: ChangeablePaths, userHome: string, searchPath: string) {
+    this.#changeable = changeable;
     this.#userHome = userHome;
     this.#searchPath = searchPath.split(":").filter(isAbsolute);
   }
 
   /** Adds a program, its links, its installation and the interpreter of a script. */
   async addProgram(path: string, depth = 0): Promise<void> {
+    if (this.#isChangeable(path)) return this.#requireShown(path);
     const file = await this.#follow(path);
     if (file === undefined || depth > 4) return;
     await this.#addFile(file, true);
@@ -118,6 +135,24 @@ class PathFinder {
     if (found !== undefined) await this.addProgram(found, depth + 1);
   }
 
+  /** Refuses a program that the sandbox would not show, or without its interpreter: what it can change leads there. */
+  async #requireShown(path: string): Promise<void> {
+    const refused = (what: string): SandboxError =>
+      new SandboxError("SANDBOX_PATH_REFUSED", `The program "${path}" ${what}`, {
+        hint: "start a program outside of write_paths, or add the folder of its installation to read_paths",
+      });
+    const isUnseen = (real: string): boolean => !isOfSystem(real) && !this.#changeable.shows(real);
+    const real = await realpath(path).catch(() => undefined);
+    if (real === undefined) return;
+    if (isUnseen(real)) throw refused(`leads to "${real}" through a folder that it may write`);
+    const [program = "", argument = ""] = (await interpreterOf(real)) ?? [];
+    const name = basename(program) === "env" ? await this.#lookUp(argument) : program;
+    const interpreter = await realpath(name ?? "").catch(() => undefined);
+    if (interpreter !== undefined && isUnseen(interpreter)) {
+      throw refused(`lies in a folder that it may write, and its first line names "${name}"`);
+    }
+  }
+
   /** Adds what an argument names, if it is a path that exists. */
   async addArgument(
     { path, isExplicit, isWhole, isRelative }: ArgumentPath,
@@ -127,6 +162,7 @@ class PathFinder {
     if (path === directory && isRelative) return;
     // A word such as "run" may also be the name of a folder; "server.js" is a file.
     if (!isExplicit && !isWithin(path, directory)) return;
+    if (this.#isChangeable(path)) return;
     const status = await stat(path).catch(() => undefined);
     if (status === undefined || !(status.isFile() || status.isDirectory())) return;
     if (isOfRunningSystem(path, await realpath(path).catch(() => path))) return;
@@ -173,7 +209,7 @@ class PathFinder {
       this.bound.add(file);
       return;
     }
-    const installed = await findInstalledPackage(file);
+    const installed = await findInstalledPackage(file, (path) => this.#changeable.follow(path).isChangeable);
     if (installed === undefined || (await environmentOf(file)) !== undefined) {
       this.bound.add((await this.#rootOf(file)) ?? file);
       return;
@@ -211,13 +247,20 @@ class PathFinder {
     for (const entry of names.slice(0, modulesMaxCount)) {
       const path = join(modules, entry.name);
       if (entry.isDirectory() && entry.name.startsWith("@")) await this.#addLinkedModules(path, root);
-      if (!entry.isSymbolicLink()) continue;
+      if (!entry.isSymbolicLink() || this.#changeable.follow(path).isChangeable) continue;
       const real = await realpath(path).catch(() => undefined);
       if (real === undefined || isWithin(real, root)) continue;
       const shared = real.lastIndexOf("/node_modules/");
       const folder = shared === -1 ? real : real.slice(0, shared + "/node_modules".length);
       if (this.#isBindable(folder)) this.bound.add(folder);
     }
+  }
+
+  /** Whether the program can change where `path` leads. The links on the way there that it cannot change are kept. */
+  #isChangeable(path: string): boolean {
+    const { isChangeable, links } = this.#changeable.follow(path);
+    if (isChangeable) for (const [link, target] of keptLinks(links)) this.links.set(link, target);
+    return isChangeable;
   }
 
   #isBindable(folder: string): boolean {
@@ -269,6 +312,11 @@ export function isOfRunningSystem(path: string, real: string): boolean {
   // Some systems have links to their programs in /run.
   if (path.startsWith("/run/") && isOfSystem(real)) return false;
   return runningFolders.some((folder) => isWithin(path, folder) || isWithin(real, folder));
+}
+
+/** Returns the links that a sandbox can have: those of the system and of its running part are its own. */
+export function keptLinks(links: ReadonlyMap<string, string>): readonly (readonly [string, string])[] {
+  return [...links].filter(([path]) => !isOfSystem(path) && !isOfRunningSystem(path, path));
 }
 
 function isOfSystem(path: string): boolean {

@@ -13,6 +13,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "@toolcrib/diagnostics";
 import { runCommand, type SpawnRequest } from "@toolcrib/process";
+import { ChangeablePaths } from "./changeable-paths.ts";
 import { checkPath } from "./mount-plan.ts";
 import { isWithin } from "./paths.ts";
 import { findProgramPaths } from "./program-paths.ts";
@@ -61,14 +62,17 @@ export class SeatbeltTier implements SandboxTier {
     const homePath = policy.home === "temporary" ? "" : policy.home.path;
     for (const path of policy.readPaths) if (!isOwn(path)) checkPath(path, "read", hidden, homePath);
     for (const path of policy.writePaths) if (!isOwn(path)) checkPath(path, "write", hidden, homePath);
-    const program = await findProgramPaths(request, this.#facts.userHome);
+    const program = await findProgramPaths(request, policy, this.#facts.userHome);
+    const changeable = new ChangeablePaths(policy);
     const base = await mkdtemp(join(real(this.#facts.temporaryDirectory), "toolcrib-sandbox-"));
     try {
       const home = policy.home === "temporary" ? join(base, "home") : real(policy.home.path);
       const temporary = join(base, "tmp");
       for (const folder of [temporary, ...(policy.home === "temporary" ? [home] : [])]) await mkdir(folder);
-      const readable = [...policy.readPaths, ...program.bound].map(real);
-      const writable = [...policy.writePaths.map(real), home, temporary];
+      // What the program can change itself does not decide what it sees.
+      const isFirm = (path: string): boolean => !changeable.reaches(path);
+      const readable = [...policy.readPaths.filter(isFirm), ...program.bound].map(real);
+      const writable = [...policy.writePaths.filter(isFirm).map(real), home, temporary];
       // A home within a hidden folder is the server's own; one that contains hidden folders is not.
       const isCovered = hidden.some((path) => isWithin(home, path));
       const visible = isCovered ? [...own, home] : own;

@@ -14,10 +14,18 @@ const entriesMaxCount = 500;
 /** Returns the sockets in `folders` and below. @param folders real paths; one can be a file */
 export function socketsBelow(folders: readonly string[]): readonly string[] {
   if (folders.length === 0) return [];
-  const known = listedSockets().filter(
-    (path) => folders.some((folder) => isWithin(path, folder)) && isSocket(path),
-  );
-  return [...new Set([...known, ...folders.flatMap(socketsNear)])];
+  return [...new Set([...listenersBelow(folders), ...folders.flatMap(socketsNear)])];
+}
+
+/**
+ * Returns the sockets in `folders` and below that the system lists. In a folder that a program writes, another one is
+ * what an earlier start of it left there, which it has to be able to remove.
+ *
+ * @param folders real paths
+ */
+export function listenersBelow(folders: readonly string[]): readonly string[] {
+  if (folders.length === 0) return [];
+  return listedSockets().filter((path) => folders.some((folder) => isWithin(path, folder)) && isSocket(path));
 }
 
 /** Returns the real paths of the sockets that the system lists; none where it lists none. */

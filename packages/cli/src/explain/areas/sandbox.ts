@@ -15,13 +15,13 @@ export const explanations: Explanations = {
   },
   SANDBOX_PATH_REFUSED: {
     cause:
-      "A path that a contained process should read or write holds something that would undo the containment: the home of Toolcrib, the configuration, credentials such as ~/.ssh, a socket, the whole file system; or the path does not exist.",
+      "A path that a contained process should read or write holds something that would undo the containment: the home of Toolcrib, the configuration, credentials such as ~/.ssh, a socket, the whole file system; or the path does not exist. Or the program lies in a folder that it may write itself, and a link or the first line of a script there leads to a program that its sandbox does not show otherwise.",
     files: {
       "toolcrib.yaml":
         'tool_servers:\n  - { id: notes, transport: { kind: stdio, command: sh }, containment: { read_paths: ["/"] } }\n',
     },
     run: "toolcrib list --log-level warn 2>&1 | grep code",
-    fix: "Name a narrower folder that has only what the server works with, and create it if it does not exist.",
+    fix: "Name a narrower folder that has only what the server works with, and create it if it does not exist. For a program behind a link that it can change, add the folder of its installation to read_paths.",
   },
   SANDBOX_UNAVAILABLE: {
     cause:
