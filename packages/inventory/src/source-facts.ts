@@ -72,6 +72,8 @@ export interface SourceDetails {
   readonly pid?: number;
   /** Connections made after the first. */
   readonly restarts?: number;
+  /** Sessions that belong to one client each; at a stdio server, each has a process of its own. Absent while there is none. */
+  readonly clientSessions?: number;
 }
 
 /** Facts about a source that the operator configured, by an id of its own. */

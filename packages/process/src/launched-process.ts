@@ -94,6 +94,15 @@ export class LaunchedProcess implements AsyncDisposable {
     return this.#stopping;
   }
 
+  /**
+   * Adds a line about the process to its standard error, for those who read its log.
+   *
+   * @returns the line without control characters and secrets.
+   */
+  note(text: string): string {
+    return this.#deps.sink.note(text);
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

@@ -66,6 +66,13 @@ export class StderrSink implements StderrLog {
     this.#take(this.#decoder.decode(bytes, { stream: true }));
   }
 
+  /** Adds a line about the process that it did not write itself. @returns the line as it is kept */
+  note(text: string): string {
+    const line = this.#shown(text);
+    this.#keep(line);
+    return line;
+  }
+
   /** Ends the last line, which need not end with a line feed. No bytes follow. */
   end(): void {
     this.#take(this.#decoder.decode());
@@ -92,6 +99,10 @@ export class StderrSink implements StderrLog {
     const line = this.#shownPartial();
     this.#partial = "";
     this.#isCut = false;
+    this.#keep(line);
+  }
+
+  #keep(line: string): void {
     this.#lineCount += 1;
     this.#lines.push(line);
     this.#listeners.emit(line);
@@ -100,10 +111,14 @@ export class StderrSink implements StderrLog {
   #shownPartial(): string {
     const text = this.#partial.replace(/\r+$/, "");
     // A progress display overwrites its line: a terminal shows the text after the last carriage return.
-    const printable = toPrintable(text.slice(text.lastIndexOf("\r") + 1));
-    const { scrub } = this.#options;
-    const shown = scrub === undefined ? printable : scrub(printable);
+    const shown = this.#shown(text.slice(text.lastIndexOf("\r") + 1));
     return this.#isCut ? `${shown}…` : shown;
+  }
+
+  #shown(text: string): string {
+    const printable = toPrintable(text);
+    const { scrub } = this.#options;
+    return scrub === undefined ? printable : scrub(printable);
   }
 }
 

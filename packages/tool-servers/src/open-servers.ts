@@ -337,7 +337,7 @@ function detailsOf(
 ): SourceDetails {
   const { name, trustState, mutabilityClass, containment } = server;
   const { networkEgress, filesystemWrite, maxExecutionSeconds, egressPassthrough } = containment.effective;
-  const { protocolVersion, serverInfo, pid, restarts } = upstream.facts();
+  const { protocolVersion, serverInfo, pid, restarts, clientSessions } = upstream.facts();
   const sandbox = sandboxes.stateOf(server);
   const notEnforced = [...containment.notEnforced, ...(sandbox?.notEnforced ?? [])];
   return {
@@ -362,6 +362,7 @@ function detailsOf(
     serverInfo,
     pid,
     restarts,
+    ...(clientSessions === 0 ? {} : { clientSessions }),
   };
 }
 

@@ -104,7 +104,6 @@ export class CallRounds {
     } finally {
       // The server may not notice that its request was cancelled while it waits.
       if (context.signal.aborted) seat.end();
-      else seat.release();
     }
   }
 

@@ -23,15 +23,24 @@ interface SessionHold {
   yields(): void;
 }
 
-/** A client and its session. */
+/** A client that has a session of its own. */
+export interface SessionClient extends ClientSession {
+  /** Clients of one pool use the sessions of each other, one client at a time. @default it shares its session with no client */
+  readonly pool?: string;
+}
+
+/** A client and its session. The entry of a pool serves one client after the other. */
 export class ClientEntry {
-  readonly client: ClientSession;
+  #client: SessionClient;
+  /** The client in whose name sessions are opened. */
+  readonly #owner: ClientSession;
   readonly #deps: ClientSessionsDeps;
   readonly #limits: Required<UpstreamLimits>;
   readonly #onClientClosed: () => void;
   readonly #onEnding: (ending: Promise<void>) => void;
   readonly #backoff: Backoff;
   #opening: Promise<UpstreamSession> | undefined;
+  #isOpening = false;
   #openedAt = 0;
   /** No attempt is made before this time. */
   #blockedUntil = 0;
@@ -43,18 +52,25 @@ export class ClientEntry {
   #calls = 0;
   #onFree: (() => void) | undefined;
   #lastUsedAt: number;
+  /** The end of the session before. No other is opened until then, so that an entry never has two processes. */
+  #before: Promise<void> | undefined;
+  #isOver = false;
 
   /**
    * @param events `onClientClosed` is called when the client leaves; `onEnding` gets a promise for the end of each
    *   session, which never rejects.
+   * @param before the end of the session in whose place that of this client is opened; it never rejects.
    */
   constructor(
-    client: ClientSession,
+    client: SessionClient,
     deps: ClientSessionsDeps,
     limits: Required<UpstreamLimits>,
     events: { readonly onClientClosed: () => void; readonly onEnding: (ending: Promise<void>) => void },
+    before?: Promise<void>,
   ) {
-    this.client = client;
+    this.#client = client;
+    this.#owner = client.pool === undefined ? client : currentOf(() => this.#client);
+    this.#before = before;
     this.#deps = deps;
     this.#limits = limits;
     this.#onClientClosed = events.onClientClosed;
@@ -64,9 +80,26 @@ export class ClientEntry {
     client.closed.addEventListener("abort", this.#onClientClosed, { once: true });
   }
 
+  /** The client that uses the session, or used it last. */
+  get client(): SessionClient {
+    return this.#client;
+  }
+
+  /** Passes the session on to another client of its pool. */
+  passTo(client: SessionClient): void {
+    this.#client.closed.removeEventListener("abort", this.#onClientClosed);
+    this.#client = client;
+    client.closed.addEventListener("abort", this.#onClientClosed, { once: true });
+  }
+
   /** The session that is open or being opened. */
   get opening(): Promise<UpstreamSession> | undefined {
     return this.#opening;
+  }
+
+  /** Whether it has an open session. */
+  get isReady(): boolean {
+    return this.#opening !== undefined && !this.#isOpening;
   }
 
   get isHeld(): boolean {
@@ -121,9 +154,14 @@ export class ClientEntry {
 
   /** Opens a session. */
   open(): Promise<UpstreamSession> {
-    const opening = this.#deps.open(this.client);
+    const opening = this.#openAfter(this.#before);
     this.#opening = opening;
+    this.#isOpening = true;
     this.#openedAt = this.#deps.now();
+    const settled = () => {
+      if (this.#opening === opening) this.#isOpening = false;
+    };
+    opening.then(settled, settled);
     opening.then(
       (session) => {
         const { closed } = session.connection;
@@ -147,14 +185,31 @@ export class ClientEntry {
     );
   }
 
-  /** Closes the session. */
-  end(): void {
-    this.client.closed.removeEventListener("abort", this.#onClientClosed);
+  /** Closes the session. @returns its end, which never rejects; undefined if there is none and none is ending */
+  end(): Promise<void> | undefined {
+    this.#isOver = true;
+    this.#client.closed.removeEventListener("abort", this.#onClientClosed);
     const opening = this.#opening;
-    if (opening === undefined) return;
+    if (opening === undefined) return this.#before;
     this.#opening = undefined;
     // The caller of `open` already has the error of an opening that fails.
-    this.#onEnding(opening.then((session) => session[Symbol.asyncDispose]()).catch(() => {}));
+    const ending = opening.then((session) => session[Symbol.asyncDispose]()).catch(() => {});
+    this.#onEnding(ending);
+    return ending;
+  }
+
+  async #openAfter(before: Promise<void> | undefined): Promise<UpstreamSession> {
+    if (before !== undefined) {
+      await before;
+      if (this.#before === before) this.#before = undefined;
+      if (this.#isOver) {
+        throw new UpstreamError(
+          "UPSTREAM_CLOSED",
+          `The session with "${this.#deps.serverId}" is not needed any more`,
+        );
+      }
+    }
+    return this.#deps.open(this.#owner);
   }
 
   #pauseMs(): number {
@@ -173,7 +228,9 @@ export class ClientEntry {
     if (isStable || isFirst) this.#opening = undefined;
     else this.#block(opening, cause);
     // The remaining processes of the session end too.
-    this.#onEnding(session[Symbol.asyncDispose]());
+    const ending = session[Symbol.asyncDispose]().catch(() => {});
+    this.#before = ending;
+    this.#onEnding(ending);
   }
 
   #block(opening: Promise<UpstreamSession>, error: unknown): void {
@@ -187,4 +244,27 @@ export class ClientEntry {
     const minPauseMs = requestedWaitMs(error, this.#limits.retryAfterMaxMs);
     this.#blockedUntil = this.#deps.now() + this.#backoff.failed(minPauseMs);
   }
+}
+
+/** Returns a client that is always the current one. */
+function currentOf(current: () => ClientSession): ClientSession {
+  return {
+    get id() {
+      return current().id;
+    },
+    get identity() {
+      return current().identity;
+    },
+    get capabilities() {
+      return current().capabilities;
+    },
+    get logLevel() {
+      return current().logLevel;
+    },
+    get closed() {
+      return current().closed;
+    },
+    notify: (...message) => current().notify(...message),
+    ask: (...request) => current().ask(...request),
+  };
 }

@@ -10,7 +10,7 @@ import type { Logger } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { abortable, disposeOnce, FairShare } from "@toolcrib/lifecycle";
 import { type ClientSession, type Identity, identityKey, isSameIdentity } from "@toolcrib/tool";
-import { ClientEntry } from "./client-entry.ts";
+import { ClientEntry, type SessionClient } from "./client-entry.ts";
 import { askable, tasksExtension } from "./input-required.ts";
 import { UpstreamError } from "./upstream-error.ts";
 import { reasonOf } from "./upstream-failure.ts";
@@ -118,6 +118,13 @@ function holderOf({ identity, id }: ClientSession): string {
 
 /** Idle sessions are searched for at most this often. */
 const sweepMinMs = 1000;
+/** Sessions of one pool that are opened at a time. Further calls wait for them: many calls are over sooner than a server starts. */
+const maxPoolOpenings = 4;
+
+interface HeldEntry {
+  readonly entry: ClientEntry;
+  readonly hold: ReturnType<ClientEntry["hold"]>;
+}
 
 /** The clients' own sessions with one server. Nothing is opened before the first lease. */
 export class ClientSessions implements AsyncDisposable {
@@ -157,11 +164,9 @@ export class ClientSessions implements AsyncDisposable {
    * @throws {UpstreamError} `UPSTREAM_UNAVAILABLE` when it cannot be opened, `UPSTREAM_SESSION_LIMIT`;
    *   the reason of `signal`.
    */
-  async lease(client: ClientSession, signal: AbortSignal): Promise<Lease> {
+  async lease(client: SessionClient, signal: AbortSignal): Promise<Lease> {
     this.#throwIfOver(client);
-    if (!this.#entries.has(client.id)) await this.#waitForRoom(client, signal);
-    const entry = this.#entries.get(client.id) ?? this.#createEntry(client);
-    const hold = entry.hold();
+    const { entry, hold } = await this.#waitForEntry(client, signal);
     const release = () => {
       hold.release();
       this.#wakeNext();
@@ -170,7 +175,7 @@ export class ClientSessions implements AsyncDisposable {
       await entry.passBlock(signal);
       // The client can leave, or the server be stopped, during a pause.
       this.#throwIfOver(client);
-      const opening = entry.opening ?? entry.open();
+      const opening = entry.opening ?? this.#open(entry);
       const session = await abortable(opening, signal).catch((error: unknown) => {
         if (signal.aborted) throw signal.reason;
         this.#throwIfOver(client);
@@ -210,12 +215,14 @@ export class ClientSessions implements AsyncDisposable {
     return this.#dispose();
   }
 
-  #createEntry(client: ClientSession): ClientEntry {
+  /** @param before the end of the session whose place the client gets */
+  #createEntry(client: SessionClient, before: Promise<void> | undefined): ClientEntry {
     const { clientSessionIdleMs } = this.#limits;
-    const entry = new ClientEntry(client, this.#deps, this.#limits, {
+    const events = {
       onClientClosed: () => this.#drop(entry),
-      onEnding: (ending) => this.#track(ending),
-    });
+      onEnding: (ending: Promise<void>) => this.#track(ending),
+    };
+    const entry: ClientEntry = new ClientEntry(client, this.#deps, this.#limits, events, before);
     const sweepMs = Math.max(sweepMinMs, clientSessionIdleMs / 4);
     this.#sweepTimer ??= setInterval(() => this.#sweep(), sweepMs).unref();
     this.#entries.set(client.id, entry);
@@ -223,13 +230,31 @@ export class ClientSessions implements AsyncDisposable {
     return entry;
   }
 
+  #open(entry: ClientEntry): Promise<UpstreamSession> {
+    const opening = entry.open();
+    const wake = () => this.#wakeNext();
+    opening.then(wake, wake);
+    return opening;
+  }
+
+  /** Closes a session. Its place is free when it has ended: until then its process can run. */
   #drop(entry: ClientEntry): void {
+    const isKnown = this.#remove(entry);
+    const ending = entry.end();
+    const giveBack = () => {
+      if (isKnown) this.#shares.giveBack(holderOf(entry.client));
+      this.#wakeNext();
+    };
+    if (ending === undefined) giveBack();
+    else void ending.then(giveBack);
+  }
+
+  /** Removes an entry. @returns whether it was there */
+  #remove(entry: ClientEntry): boolean {
     const { id } = entry.client;
     const isCurrent = this.#entries.get(id) === entry;
     if (isCurrent) this.#entries.delete(id);
-    if (this.#retired.delete(entry) || isCurrent) this.#shares.giveBack(holderOf(entry.client));
-    entry.end();
-    this.#wakeNext();
+    return this.#retired.delete(entry) || isCurrent;
   }
 
   #track(ending: Promise<void>): void {
@@ -245,22 +270,74 @@ export class ClientSessions implements AsyncDisposable {
     }
   }
 
-  /** Makes room for a session, or waits for it. @throws {UpstreamError} `UPSTREAM_SESSION_LIMIT` after the limits of waiting */
-  async #waitForRoom(client: ClientSession, signal: AbortSignal): Promise<void> {
+  /**
+   * Returns the entry of `client`, held, or waits for one.
+   *
+   * @throws {UpstreamError} `UPSTREAM_SESSION_LIMIT` after the limits of waiting
+   */
+  async #waitForEntry(client: SessionClient, signal: AbortSignal): Promise<HeldEntry> {
     const { sessionWaitMs, maxSessionWaiters } = this.#limits;
     const endsAt = this.#deps.now() + sessionWaitMs;
     for (;;) {
-      try {
-        if (!this.#entries.has(client.id)) this.#makeRoom(client);
-        return;
-      } catch (error) {
-        const remainingMs = endsAt - this.#deps.now();
-        if (remainingMs <= 0 || this.#waiters.size >= maxSessionWaiters) throw error;
-        await this.#nextRelease(remainingMs, signal);
-      }
+      const remainingMs = endsAt - this.#deps.now();
+      const canWait = remainingMs > 0 && this.#waiters.size < maxSessionWaiters;
+      // It is held in the same turn as it is found, so that no other client that was woken takes or closes it.
+      const entry = this.#findEntry(client, canWait);
+      if (entry !== undefined) return { entry, hold: entry.hold() };
+      await this.#nextRelease(remainingMs, signal);
       signal.throwIfAborted();
       this.#throwIfOver(client);
     }
+  }
+
+  /**
+   * Returns the entry of `client`: the one that it has, one of its pool that is not used, or a new one.
+   *
+   * @param canWait whether to return undefined where there is none now.
+   * @throws {UpstreamError} `UPSTREAM_SESSION_LIMIT`
+   */
+  #findEntry(client: SessionClient, canWait: boolean): ClientEntry | undefined {
+    const known = this.#entries.get(client.id) ?? this.#takeFromPool(client);
+    if (known !== undefined) return known;
+    if (canWait && this.#poolOpenings(client) >= maxPoolOpenings) return undefined;
+    const holder = holderOf(client);
+    const refusal = this.#shares.refusalFor(holder);
+    if (refusal === undefined) return this.#createEntry(client, undefined);
+    const oldest = this.#oldestUnused(holder);
+    if (oldest !== undefined) {
+      this.#remove(oldest);
+      this.#shares.giveBack(holderOf(oldest.client));
+      return this.#createEntry(client, oldest.end());
+    }
+    if (canWait) return undefined;
+    throw this.#limitError(refusal === "share");
+  }
+
+  /** Gives `client` the session of its pool that was used last, of those that are not in use; open ones come first. */
+  #takeFromPool(client: SessionClient): ClientEntry | undefined {
+    const { pool } = client;
+    if (pool === undefined) return undefined;
+    let best: ClientEntry | undefined;
+    for (const entry of this.#entries.values()) {
+      if (entry.client.pool !== pool || entry.isHeld) continue;
+      const isOpen = entry.opening !== undefined;
+      const isBestOpen = best?.opening !== undefined;
+      const isNewer = best === undefined || entry.lastUsedAt >= best.lastUsedAt;
+      if (isOpen === isBestOpen ? isNewer : isOpen) best = entry;
+    }
+    if (best === undefined) return undefined;
+    this.#entries.delete(best.client.id);
+    best.passTo(client);
+    this.#entries.set(client.id, best);
+    return best;
+  }
+
+  /** Sessions of the pool of `client` that are being opened. */
+  #poolOpenings({ pool }: SessionClient): number {
+    if (pool === undefined) return 0;
+    return this.#entries.values().reduce((sum, entry) => {
+      return sum + (entry.client.pool === pool && !entry.isReady ? 1 : 0);
+    }, 0);
   }
 
   /** Resolves when a session may have become free, after `maxMs`, or when the signal aborts. */
@@ -283,14 +360,8 @@ export class ClientSessions implements AsyncDisposable {
     for (const wake of [...this.#waiters]) wake();
   }
 
-  /**
-   * Closes the session that was unused for longest, if there is no room for another one: of the same caller, or of any
-   * caller for one that has no session.
-   */
-  #makeRoom(client: ClientSession): void {
-    const holder = holderOf(client);
-    const refusal = this.#shares.refusalFor(holder);
-    if (refusal === undefined) return;
+  /** Returns the session that was unused for longest: of the same caller, or of any caller for one that has no session. */
+  #oldestUnused(holder: string): ClientEntry | undefined {
     const isFirst = this.#shares.countOf(holder) === 0;
     let oldest: ClientEntry | undefined;
     for (const entry of this.#entries.values()) {
@@ -298,8 +369,7 @@ export class ClientSessions implements AsyncDisposable {
       const canEnd = !entry.isHeld && (isFirst || holderOf(entry.client) === holder);
       if (isOlder && canEnd) oldest = entry;
     }
-    if (oldest === undefined) throw this.#limitError(refusal === "share");
-    this.#drop(oldest);
+    return oldest;
   }
 
   #limitError(isShare: boolean): UpstreamError {

@@ -34,6 +34,8 @@ export interface SessionOptions {
   readonly taskContext: (taskId: string) => CallContext | undefined;
   /** Gets the error of each message that breaks a limit. */
   readonly onViolation: (error: McpError) => void;
+  /** Gets what to say of a server that prints text during its handshake where messages belong (stdio). */
+  readonly onStray?: (text: string) => void;
   /** Called when the server is read slowly, because it sends too much that answers no request. */
   readonly onSlowed: () => void;
   /** Reports that notifications of the session can have been lost. */
@@ -58,12 +60,20 @@ export async function openSession(
   const deadline = deps.now() + options.timeoutMs;
   const { logger } = deps;
   await using stack = new AsyncDisposableStack();
-  const { transport, process, resolved } = await openTransport(settings, deps, options);
+  let session: UpstreamSession | undefined;
+  let stray: string | undefined;
+  const { transport, process, resolved } = await openTransport(settings, deps, {
+    ...options,
+    onStray(text) {
+      if (session !== undefined) return;
+      stray = text;
+      options.onStray?.(text);
+    },
+  });
   if (process !== undefined) {
     stack.defer(() => process.stop());
     options.onProcess?.(process);
   }
-  let session: UpstreamSession | undefined;
   const calls = new SessionCalls(owner);
   const messages = new ServerMessages({
     calls,
@@ -79,6 +89,7 @@ export async function openSession(
     process,
     signal,
     advise: settings.advise,
+    stray: () => stray,
     onUnused(reason, violation) {
       logger.debug({ server: serverId, reason: scrub(reason) }, "message was not used");
       if (violation !== undefined) options.onViolation(violation);
@@ -138,13 +149,15 @@ async function connect(
     readonly process: LaunchedProcess | undefined;
     readonly signal: AbortSignal;
     readonly advise: UpstreamSettings["advise"];
+    /** What is to be said of text that the server printed. */
+    readonly stray: () => string | undefined;
     readonly onUnused: (reason: string, violation?: McpError) => void;
     readonly onSlowed: () => void;
     readonly onMissed: () => void;
     readonly connectionOptions: Parameters<typeof openConnection>[2];
   },
 ): Promise<Connection> {
-  const { process, signal, advise, onUnused, onSlowed, onMissed, connectionOptions } = options;
+  const { process, signal, advise, stray, onUnused, onSlowed, onMissed, connectionOptions } = options;
   const handlers = {
     request: messages.request.bind(messages),
     notification: messages.notification.bind(messages),
@@ -155,6 +168,11 @@ async function connect(
   try {
     return await openConnection(transport, handlers, connectionOptions);
   } catch (error) {
+    const printed = stray();
+    if (printed !== undefined && error instanceof McpError && error.code === "MCP_TIMEOUT") {
+      const hint = "a server may print to standard error, and only messages to standard output";
+      throw new McpError("MCP_TIMEOUT", `${error.message}; ${printed}`, { hint, cause: error });
+    }
     const exit = process === undefined || signal.aborted ? undefined : await exitText(process);
     const hasEnded =
       exit !== undefined && error instanceof McpError && error.code === "MCP_CONNECTION_CLOSED";

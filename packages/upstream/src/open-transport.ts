@@ -37,6 +37,8 @@ export async function openTransport(
     /** The client whose own session it is. */
     readonly owner: ClientSession | undefined;
     readonly signal: AbortSignal;
+    /** Gets what to say of a server that prints text where messages belong, without secrets (stdio). */
+    readonly onStray: (text: string) => void;
   },
 ): Promise<OpenTransport> {
   const late = new AbortController();
@@ -63,7 +65,7 @@ async function connect(
   resolved: ResolvedTransport,
   settings: UpstreamSettings,
   deps: UpstreamDeps,
-  options: Pick<Parameters<typeof openTransport>[2], "messageMaxBytes" | "owner" | "signal">,
+  options: Pick<Parameters<typeof openTransport>[2], "messageMaxBytes" | "owner" | "signal" | "onStray">,
 ): Promise<Omit<OpenTransport, "resolved">> {
   const { messageMaxBytes, owner, signal } = options;
   switch (resolved.kind) {
@@ -89,11 +91,15 @@ async function connect(
         { command, args, env, cwd, label, scrub, contain },
         { signal },
       );
-      const transport = new StdioTransport(process, { lineMaxBytes: messageMaxBytes, now: deps.now });
+      const onText = (text: string) => options.onStray(process.note(`${strayText}: ${text.trim()}`));
+      const transport = new StdioTransport(process, { lineMaxBytes: messageMaxBytes, now: deps.now, onText });
       return { transport, process };
     }
   }
 }
+
+/** What to say of a server that prints where only messages belong. */
+const strayText = "it wrote something that is not JSON-RPC on its standard output";
 
 /** Returns credentials with the headers of the transport, which those of `provider` replace. */
 function withHeaders(

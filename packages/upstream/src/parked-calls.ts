@@ -320,7 +320,6 @@ class ParkedCall {
     // The client has time to collect the end of a call that did not wait for its answers.
     if (this.#waiter === undefined) this.#startTimer();
     if (this.#controller.signal.aborted) this.#free();
-    this.#seat?.release();
     this.#seat = undefined;
     if (this.#waiter !== undefined) this.#deliver(outcome);
   }

@@ -50,6 +50,13 @@ export class ServerHealth {
     this.#isListing = true;
   }
 
+  /** The server printed text where messages belong, and has not finished its handshake. @param text without secrets */
+  printed(text: string): void {
+    const { serverId, logger } = this.#deps;
+    logger.warn({ server: serverId, reason: text }, "server printed text on its standard output");
+    if (this.#health.state === "starting") this.change("starting", text);
+  }
+
   #phase(): Pick<Health, "phase" | "fetchedBytes"> {
     if (this.#isListing) return { phase: "listing" };
     const fetching = this.#deps.fetching();

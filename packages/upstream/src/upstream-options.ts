@@ -129,7 +129,10 @@ export interface UpstreamLimits {
   readonly maxQueuedCalls?: number;
   /** Milliseconds without any answer to running calls after which the health names the server as silent. @default 10,000 */
   readonly silentAfterMs?: number;
-  /** Clients with a session of their own; the sessions of one caller get at most half of them. @default 32 */
+  /**
+   * Clients with a session of their own; the sessions of one caller get at most half of them. The place of a session is
+   * free when its process has ended. @default 32
+   */
   readonly maxClientSessions?: number;
   /** Milliseconds that a call waits while calls of other clients use all sessions. @default 20,000 */
   readonly sessionWaitMs?: number;

@@ -117,8 +117,7 @@ export class UpstreamServer implements ToolSource {
     this.#health = new ServerHealth({
       serverId,
       now,
-      logger,
-      ...{ scrub, fetching },
+      ...{ logger, scrub, fetching },
       unresponsiveReason: () => this.#load.trouble() ?? this.#catalogue.leftOut,
       onChange: () => this.#emit("health"),
     });
@@ -334,6 +333,7 @@ export class UpstreamServer implements ToolSource {
       owner: undefined,
       ...link,
       onProcess: (process) => this.#stderr.follow(process),
+      onStray: (text) => this.#health.printed(text),
     });
   }
 

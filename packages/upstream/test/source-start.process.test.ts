@@ -220,3 +220,31 @@ test("a call that waits for an attempt fails with that attempt", async () => {
   assert.equal(launchCount, 1);
   await starting;
 });
+
+test("a server that prints text where messages belong says so at once, in its reason and its log", async () => {
+  const code =
+    'console.log("hello,\\u001b[31m not json key-1234" + "x".repeat(5000)); setInterval(() => {}, 1000)';
+  const transport = { kind: "stdio", command: process.execPath, args: ["-e", code], env: {} } as const;
+  const scrub = (text: string) => text.replace("key-1234", "[secret]");
+  await using source = createSource({ transport, scrub, limits: longPause });
+  const { server } = source;
+  const starting = server.start(never);
+  const expected =
+    /^it wrote something that is not JSON-RPC on its standard output: hello, not json \[secret\]x{10,200}$/;
+  await waitUntil(() => server.health().reason !== undefined, { what: "the health has a reason" });
+  assert.equal(server.health().state, "starting");
+  assert.match(String(server.health().reason), expected);
+  assert.match(server.stderrTail(5).join("|"), expected);
+  await server[Symbol.asyncDispose]();
+  await starting;
+});
+
+test("the error of a handshake that is not finished names the text that the server printed", async () => {
+  const code = 'console.log("hello, not json"); setInterval(() => {}, 1000)';
+  const transport = { kind: "stdio", command: process.execPath, args: ["-e", code], env: {} } as const;
+  await using source = createSource({ transport, limits: { ...longPause, handshakeTimeoutMs: 2000 } });
+  await source.server.start(never);
+  const { state, reason } = source.server.health();
+  assert.equal(state, "unavailable");
+  assert.match(String(reason), /did not finish its handshake within \d+ ms; it wrote .*: hello, not json \(/);
+});

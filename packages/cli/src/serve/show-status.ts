@@ -107,6 +107,7 @@ export function printRunning(
   output.print(
     ...servers.flatMap((server) => differenceLines(server, output)),
     ...servers.flatMap(loginLines),
+    ...[...servers, ...packages].flatMap(clientSessionLines),
     ...identitySecretLines(ownSecrets),
     `${counted(tools, "tool")}${ownText(status)}`,
     `${counted(sessions, "session")}, ${counted(callsInFlight, "call")} in flight${taskText(status)}`,
@@ -241,6 +242,13 @@ function limitLine({ name, refused, window, top: [first] }: GatewayStatus["limit
   const texts = [...windowText, ...most];
   const text = texts.length === 0 ? "not used" : texts.join("; ");
   return `limit ${safeLine(name)}: ${text}${refused === 0 ? "" : `; ${counted(refused, "call")} refused`}`;
+}
+
+/** The sessions of a server that belong to one client each: they and their processes are not in its row. */
+function clientSessionLines({ id, transport, clientSessions }: SourceStatus): string[] {
+  if (clientSessions === undefined) return [];
+  const processes = transport === "stdio" ? ", each with a process of its own" : "";
+  return [`${safeLine(id)}: ${counted(clientSessions, "session")} of clients${processes}`];
 }
 
 /** A part that nothing contains, with what stands in for it. */

@@ -18,6 +18,8 @@ export interface StdioTransportOptions {
   readonly lineMaxBytes?: number;
   /** Unread bytes past which requests fail until the server reads. @default 67,108,864 */
   readonly unreadMaxBytes?: number;
+  /** Gets the beginning of the first line that is not JSON. */
+  readonly onText?: ((text: string) => void) | undefined;
   /** Milliseconds since the epoch, to slow down a server that sends without end. @default it is not slowed down */
   readonly now?: () => number;
 }
@@ -31,6 +33,7 @@ export class StdioTransport implements ClientTransport {
   readonly #lineMaxBytes: number;
   readonly #unreadMaxBytes: number;
   readonly #now: (() => number) | undefined;
+  #onText: ((text: string) => void) | undefined;
   #receiver: TransportReceiver | undefined;
   #gate: FloodGate | undefined;
   #isClosed = false;
@@ -44,6 +47,7 @@ export class StdioTransport implements ClientTransport {
     this.#stdout = streams.stdout;
     this.#writer = new LineWriter(streams.stdin);
     this.#now = options.now;
+    this.#onText = options.onText;
     this.#lineMaxBytes = options.lineMaxBytes ?? defaultMessageMaxBytes;
     this.#unreadMaxBytes = options.unreadMaxBytes ?? 64 * 1024 * 1024;
   }
@@ -58,7 +62,14 @@ export class StdioTransport implements ClientTransport {
         gate?.received(isAnswer(value));
         receiver.message(value);
       },
-      invalid: (reason: string, text: string) => receiver.invalid(`standard output: ${reason}: ${text}`),
+      invalid: (reason: string, text: string) => {
+        // A message over a limit is reported as one.
+        if (!text.trimStart().startsWith("{")) {
+          this.#onText?.(text);
+          this.#onText = undefined;
+        }
+        receiver.invalid(`standard output: ${reason}: ${text}`);
+      },
       lostAnswer: (id: RpcId | undefined, fault: AnswerFault) => {
         const error = this.#errorOf(fault);
         if (id !== undefined) receiver.failed(id, error);
