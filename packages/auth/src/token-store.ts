@@ -201,7 +201,7 @@ function digestOf(token: string): string {
   return hash("sha256", token, "base64");
 }
 
-/** A part of a digest of the digest tells tokens of one name apart, and says nothing about the token itself. */
+/** A part of a digest of the digest distinguishes tokens of one name, and says nothing about the token itself. */
 function identityOf(name: string, digest: string): Identity {
   return { ...localIdentity("token", name), credential: digestOf(`credential ${digest}`).slice(0, 16) };
 }

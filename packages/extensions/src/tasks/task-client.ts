@@ -4,7 +4,7 @@ import type { JsonObject } from "@toolcrib/json";
 import { McpError, type ServiceRequest } from "@toolcrib/mcp";
 import type { Task } from "./task.ts";
 
-/** Returns the token under which the client of a request is told its progress; undefined where it wants none. */
+/** Returns the token under which a client gets the progress of its request; undefined where it wants none. */
 export function progressTokenOf(request: ServiceRequest | undefined): string | number | undefined {
   const token = (request?.params["_meta"] as JsonObject | undefined)?.["progressToken"];
   return request?.wantsProgress === true && (typeof token === "string" || typeof token === "number")

@@ -249,7 +249,7 @@ export class Tasks implements AsyncDisposable {
   }
 
   /**
-   * Ends the tasks of revoked tokens from now on, those of earlier runs too: their servers are told to cancel them.
+   * Ends the tasks of revoked tokens from now on, those of earlier runs too: they are cancelled at their servers.
    *
    * @param isRevoked whether the token that authenticated an identity is not accepted any more
    */
