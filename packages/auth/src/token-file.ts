@@ -20,8 +20,15 @@ export function tokenDirectory(home: string): string {
   return join(home, "tokens");
 }
 
-/** Whether `name` is a valid token name: at most 64 letters, digits and `. _ -`, and no dot at the start. */
+/** Name of the identity that the environment's token authenticates. */
+export const environmentTokenName = "env";
+
+/**
+ * Whether `name` is a valid token name: at most 64 letters, digits and `. _ -`, and no dot at the start. The name of the
+ * environment's token is reserved; drafts and editors' temporary files (`.tmp`) are not tokens.
+ */
 export function isTokenName(name: string): boolean {
+  if (name === environmentTokenName || name.endsWith(".tmp")) return false;
   return /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/.test(name);
 }
 

@@ -13,10 +13,11 @@ import { readdirSync, type Stats, statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
-import { type Identity, localIdentity } from "@toolcrib/tool";
+import { type Identity, issuerName, localIdentity } from "@toolcrib/tool";
 import { AuthError } from "./auth-error.ts";
 import {
   createTokenFile,
+  environmentTokenName,
   isTokenName,
   parseToken,
   type RandomBytes,
@@ -28,8 +29,6 @@ import {
 
 /** Name of the token that is created if it is missing. */
 export const defaultTokenName = "default";
-/** Name of the identity that the environment's token authenticates. */
-export const environmentTokenName = "env";
 
 /** Maximum number of token files. */
 const filesMaxCount = 1000;
@@ -76,6 +75,10 @@ export class TokenStore {
   #files: TokenFiles;
   /** By the digest of the token. */
   #identities: ReadonlyMap<string, Identity>;
+  /** The credentials and names of the identities. */
+  #credentials: ReadonlySet<string> = new Set();
+  /** Names of the files that could not be read. */
+  #unread: ReadonlySet<string> = new Set();
   /** Time of the last scan of the folder. */
   #scannedAt: number;
 
@@ -98,16 +101,32 @@ export class TokenStore {
 
   /** Returns the identity for an `Authorization` header; `undefined` unless it holds a valid token. */
   authenticate(authorization: string | undefined): Identity | undefined {
-    const age = this.#now() - this.#scannedAt;
-    if (age >= scanIntervalMs || age < 0) this.#rescan();
+    this.#rescanIfDue();
     if (authorization === undefined) return undefined;
     const token = /^bearer +([^\s]{1,512})$/i.exec(authorization)?.[1];
     return token === undefined ? undefined : this.#identities.get(digestOf(token));
   }
 
+  /**
+   * Whether `identity` was authenticated by a token that was revoked or replaced since. Tokens that cannot be read at the
+   * moment were not.
+   */
+  isRevoked(identity: Identity): boolean {
+    const { subject, credential } = identity;
+    if (issuerName(identity) !== "token") return false;
+    this.#rescanIfDue();
+    if (this.#files === noFiles || this.#unread.has(subject)) return false;
+    return credential === undefined || !this.#credentials.has(`${credential} ${subject}`);
+  }
+
   /** Names of the valid tokens, sorted. */
   names(): readonly string[] {
     return [...this.#identities.values()].map(({ name }) => name).sort();
+  }
+
+  #rescanIfDue(): void {
+    const age = this.#now() - this.#scannedAt;
+    if (age >= scanIntervalMs || age < 0) this.#rescan();
   }
 
   #rescan(): void {
@@ -131,16 +150,21 @@ export class TokenStore {
 
   #read(onError: (name: string, error: unknown) => void): ReadonlyMap<string, Identity> {
     const found = new Map<string, Identity>();
+    const unread = new Set<string>();
+    const add = (digest: string, name: string) => found.set(digest, identityOf(name, digest));
     for (const name of this.#files.names) {
       try {
-        found.set(digestOf(readTokenFile(join(this.#directory, name))), identityOf(name));
+        add(digestOf(readTokenFile(join(this.#directory, name))), name);
       } catch (error) {
+        unread.add(name);
         onError(name, error);
       }
     }
-    if (this.#environmentDigest !== undefined) {
-      found.set(this.#environmentDigest, identityOf(environmentTokenName));
-    }
+    if (this.#environmentDigest !== undefined) add(this.#environmentDigest, environmentTokenName);
+    this.#unread = unread;
+    this.#credentials = new Set(
+      [...found.values()].map(({ credential, subject }) => `${credential} ${subject}`),
+    );
     return found;
   }
 }
@@ -158,8 +182,7 @@ function scan(directory: string): TokenFiles {
   const names: string[] = [];
   let signature = "";
   for (const name of readdirSync(directory).sort()) {
-    // The name of the environment's token is reserved; drafts and editors' temporary files are not tokens.
-    if (!isTokenName(name) || name === environmentTokenName || name.endsWith(".tmp")) continue;
+    if (!isTokenName(name)) continue;
     const status: Stats | undefined = statSync(join(directory, name), { throwIfNoEntry: false });
     if (status === undefined) continue;
     names.push(name);
@@ -178,8 +201,9 @@ function digestOf(token: string): string {
   return hash("sha256", token, "base64");
 }
 
-function identityOf(name: string): Identity {
-  return localIdentity("token", name);
+/** A part of a digest of the digest distinguishes tokens of one name, and says nothing about the token itself. */
+function identityOf(name: string, digest: string): Identity {
+  return { ...localIdentity("token", name), credential: digestOf(`credential ${digest}`).slice(0, 16) };
 }
 
 function errorFields(error: unknown): object {

@@ -52,7 +52,9 @@ test('openTokenStore() creates the token "default" once, readable by its owner o
   const path = home.join("deep", "home", "tokens", "default");
   const token = readFileSync(path, "utf8").trim();
   assert.match(token, /^tcb_[A-Za-z0-9_-]{43}$/);
-  assert.deepEqual(store.authenticate(`Bearer ${token}`), localIdentity("token", "default"));
+  const { credential, ...identity } = store.authenticate(`Bearer ${token}`) ?? {};
+  assert.deepEqual(identity, localIdentity("token", "default"));
+  assert.match(credential ?? "", /^[\w+/]{16}$/);
   if (!isWindows) {
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.equal(statSync(home.join("deep", "home", "tokens")).mode & 0o777, 0o700);
@@ -278,6 +280,40 @@ test("makeToken() returns 256 bits after a prefix, and isTokenName() accepts onl
     `tcb_${"_".repeat(42)}8`,
   );
   for (const name of ["a", "default", "ci-2.old_x", "x".repeat(64)]) assert.ok(isTokenName(name), name);
-  for (const name of ["", ".", "..", "../x", "a/b", "a\\b", "a\0b", ".a", "-a", "a b"])
+  for (const name of ["", ".", "..", "../x", "a/b", "a\\b", "a\0b", ".a", "-a", "a b", "env", "a.tmp"])
     assert.ok(!isTokenName(name), name);
+});
+
+test("isRevoked() is true for an identity whose token was removed or replaced, and false while its file cannot be read", async () => {
+  await using home = await makeTemporaryDirectory();
+  const { store, clock } = await open(home.path);
+  const path = writeToken(home.path, "ci", `tcb_${"a".repeat(43)}`);
+  const next = () => (clock.time += 1000);
+  next();
+  const first = store.authenticate(`Bearer tcb_${"a".repeat(43)}`);
+  assert.ok(first);
+  assert.equal(store.isRevoked(first), false);
+  assert.equal(store.isRevoked(localIdentity("stdio", "ci")), false);
+  // An identity of an earlier version names no token.
+  assert.equal(store.isRevoked(localIdentity("token", "ci")), true);
+  if (!isWindows) {
+    chmodSync(path, 0o644);
+    next();
+    assert.equal(store.isRevoked(first), false);
+    chmodSync(path, 0o600);
+    chmodSync(home.join("tokens"), 0o755);
+    next();
+    assert.equal(store.isRevoked(first), false);
+    chmodSync(home.join("tokens"), 0o700);
+  }
+  writeToken(home.path, "ci", `tcb_${"b".repeat(43)}`);
+  next();
+  assert.equal(store.isRevoked(first), true);
+  const second = store.authenticate(`Bearer tcb_${"b".repeat(43)}`);
+  assert.ok(second);
+  assert.notEqual(second.credential, first.credential);
+  assert.equal(store.isRevoked(second), false);
+  rmSync(path);
+  next();
+  assert.equal(store.isRevoked(second), true);
 });

@@ -2,9 +2,11 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createSocketServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { cleanEnvironment, commandLine } from "./transcript.ts";
 
@@ -65,6 +67,7 @@ export async function startFakeGateway(handle: (message: Received) => void) {
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
+  const control = await startFakeControl();
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
@@ -77,12 +80,30 @@ export async function startFakeGateway(handle: (message: Received) => void) {
       const folder = `${directory}/.toolcrib/run`;
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       const { pid } = process;
-      const run = { pid, url: this.url, startedAt: "", version, auth, configFiles: [] };
+      const controlPath = control.path;
+      const run = { pid, url: this.url, controlPath, startedAt: "", version, auth, configFiles: [] };
       writeFileSync(`${folder}/gateway-${pid}.json`, JSON.stringify(run), { mode: 0o600 });
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();
+      control[Symbol.dispose]();
+    },
+  };
+}
+
+/** Opens a control socket that only accepts connections, by which a bridge knows that a gateway runs. */
+export async function startFakeControl(): Promise<Disposable & { readonly path: string }> {
+  const folder = mkdtempSync(join(tmpdir(), "toolcrib-control-"));
+  const path = join(folder, "c.sock");
+  const server = createSocketServer((socket) => socket.on("error", () => {}).destroy());
+  server.listen(path);
+  await once(server, "listening");
+  return {
+    path,
+    [Symbol.dispose]() {
+      server.close();
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

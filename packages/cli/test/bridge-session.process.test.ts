@@ -9,6 +9,7 @@ import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { startFakeControl } from "./bridge-harness.ts";
 import { cleanEnvironment, commandLine } from "./transcript.ts";
 
 interface Rpc {
@@ -76,9 +77,11 @@ test("a request that arrives while the session is opened again waits for it", as
     await proceed.promise;
   });
   mkdirSync(directory.join(".toolcrib/run"), { recursive: true, mode: 0o700 });
+  using control = await startFakeControl();
   const run = {
     pid: process.pid,
     url: gateway.url,
+    controlPath: control.path,
     startedAt: "",
     version: "1",
     auth: "none",

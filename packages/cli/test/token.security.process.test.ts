@@ -1,7 +1,7 @@
 /** `toolcrib token create`: where the token is printed. */
 
 import assert from "node:assert/strict";
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { skipWithoutTerminal, TerminalRun } from "./terminal.ts";
@@ -114,4 +114,49 @@ test("token revoke ends what the token opened in a running gateway, and nothing 
   assert.match(standing.stdout, /The next start of toolcrib serve creates another default token\./);
   assert.equal((await run("token", "revoke", "desk")).code, 0);
   await desk.ended;
+});
+
+test("token create refuses names whose files no gateway reads", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  for (const [name, hint] of [
+    ["foo.tmp", "takes files that end with .tmp for unfinished ones"],
+    ["env", "env is the client of TOOLCRIB_TOKEN"],
+  ] as const) {
+    const { code, stderr } = await runToolcrib(["token", "create", name], setting);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, new RegExp(`CLI_USAGE: A token cannot be named "${name}"\nhint: .*${hint}`));
+    assert.ok(!existsSync(directory.join(`.toolcrib/tokens/${name}`)));
+  }
+});
+
+test("a link that leads nowhere is a token that is not accepted, and can be revoked", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  assert.equal((await runToolcrib(["token", "create", "ci"], setting)).code, 0);
+  symlinkSync(directory.join("nothing"), directory.join(".toolcrib/tokens/lost"));
+  const { code, stdout, stderr } = await runToolcrib(["token", "list"], setting);
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^ci .* all that the policy allows$/m);
+  assert.match(stdout, /^lost .* nothing: not accepted$/m);
+  assert.match(stderr, /warning: lost: Cannot use /);
+  assert.equal((await runToolcrib(["token", "revoke", "lost"], setting)).code, 0);
+  assert.doesNotMatch((await runToolcrib(["token", "list"], setting)).stdout, /lost/);
+});
+
+test("token revoke names the other files with the same token", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const fileOf = (name: string) => directory.join(`.toolcrib/tokens/${name}`);
+  for (const name of ["ci", "desk"]) await runToolcrib(["token", "create", name], setting);
+  copyFileSync(fileOf("ci"), fileOf("copy"));
+  const { code, stderr } = await runToolcrib(["token", "revoke", "copy"], setting);
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /warning: the same token is stored as "ci", and stays valid under that name/);
+  assert.match(stderr, /fix: toolcrib token revoke ci/);
+  copyFileSync(fileOf("ci"), fileOf("copy"));
+  const { stdout } = await runToolcrib(["token", "revoke", "ci", "--json"], setting);
+  assert.deepEqual(JSON.parse(stdout), { revoked: "ci", copies: ["copy"] });
+  const alone = await runToolcrib(["token", "revoke", "desk", "--json"], setting);
+  assert.deepEqual(JSON.parse(alone.stdout), { revoked: "desk" });
 });

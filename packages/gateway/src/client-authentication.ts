@@ -9,6 +9,7 @@ import type { Logger } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
 import type { HttpServerDeps } from "@toolcrib/http";
 import type { SecretScrubber } from "@toolcrib/redaction";
+import type { Identity } from "@toolcrib/tool";
 
 /** What the authentication of clients needs of a gateway. */
 interface AuthenticationContext {
@@ -36,7 +37,7 @@ const secretOwner = "serve";
 export async function openClientAuthentication(
   { serve, egress }: Pick<GatewayConfig, "serve" | "egress">,
   context: AuthenticationContext,
-): Promise<Pick<HttpServerDeps, "authenticate" | "resource" | "tokenEndOf">> {
+): Promise<Pick<HttpServerDeps, "authenticate" | "isRevoked" | "resource" | "tokenEndOf">> {
   const { home, env, now, randomBytes, logger, scrubber, authorities } = context;
   const { oauth } = serve;
   const environmentToken = env["TOOLCRIB_TOKEN"];
@@ -44,7 +45,9 @@ export async function openClientAuthentication(
     oauth?.acceptsTokens === false
       ? undefined
       : await openTokenStore(home, { environmentToken, now, randomBytes, logger });
-  if (oauth === undefined) return { authenticate: (authorization) => tokens?.authenticate(authorization) };
+  const isRevoked = tokens && ((identity: Identity) => tokens.isRevoked(identity));
+  if (oauth === undefined)
+    return { authenticate: (authorization) => tokens?.authenticate(authorization), isRevoked };
   const { ClientTokens } = await import("@toolcrib/oauth");
   const secrets = new SecretResolver({ env, readFile: readRegularFile, home });
   const issuers = oauth.issuers.map(({ introspection, ...issuer }) => ({
@@ -71,6 +74,7 @@ export async function openClientAuthentication(
   });
   return {
     authenticate: (authorization) => tokens?.authenticate(authorization) ?? accessTokens.check(authorization),
+    isRevoked,
     tokenEndOf: accessTokens.endOf,
     resource: {
       resource: oauth.resource,

@@ -477,6 +477,7 @@ class RunningGateway implements Gateway {
   async #openHttp(): Promise<HttpServer> {
     try {
       const authentication = await this.#openAuthentication();
+      if (authentication.isRevoked !== undefined) this.#core.tasks.endRevoked(authentication.isRevoked);
       const deps = { ...this.#serverDeps(), ...authentication, logins: this.#parts.logins };
       const http = await startHttpServer(deps, this.#parts.live.config.serve);
       this.#http = this.#resources.use(http);
@@ -503,7 +504,9 @@ class RunningGateway implements Gateway {
   }
 
   /** Returns the check of clients of the HTTP server; without `authenticate` when the configuration requires none. */
-  async #openAuthentication(): Promise<Pick<HttpServerDeps, "authenticate" | "resource" | "tokenEndOf">> {
+  async #openAuthentication(): Promise<
+    Pick<HttpServerDeps, "authenticate" | "isRevoked" | "resource" | "tokenEndOf">
+  > {
     if (this.#parts.live.config.serve.auth === "none") return { authenticate: undefined };
     const { authenticate, home, env, logger } = this.#deps;
     if (authenticate !== undefined) return { authenticate };

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -211,8 +211,11 @@ function listening(logger: TestLogger, onLog: () => void): GatewayDeps["logger"]
 }
 
 function writeToken(home: string, name: string): void {
+  const file = join(tokenDirectory(home), name);
+  // Another token would not have the sessions and tasks of an earlier gateway of the home.
+  if (existsSync(file)) return;
   mkdirSync(tokenDirectory(home), { recursive: true, mode: 0o700 });
-  writeFileSync(join(tokenDirectory(home), name), makeToken(randomBytes), { mode: 0o600 });
+  writeFileSync(file, makeToken(randomBytes), { mode: 0o600 });
 }
 
 function withToken(token: string) {

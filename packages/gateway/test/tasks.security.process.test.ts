@@ -1,11 +1,12 @@
 /** Results of tasks: who may read them after the operator decided otherwise, and what they pass after a restart. */
 
 import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { CallToolResultSchema, CreateTaskResultSchema } from "@modelcontextprotocol/sdk/types.js";
-import { readToken } from "@toolcrib/auth";
+import { readToken, tokenDirectory } from "@toolcrib/auth";
 import type { JsonObject } from "@toolcrib/json";
 import { loadTasksV1, makeTemporaryDirectory, serveV1, waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
@@ -170,4 +171,64 @@ describe("limits of tasks", () => {
     assert.match(metrics, /^toolcrib_tasks\{state="ended"\} 1$/m);
     assert.match(metrics, /^toolcrib_tasks_refused_total 2$/m);
   });
+});
+
+describe("a token that was revoked", () => {
+  /** Answers of the gateway to a request in a session. */
+  const statusIn = async (endpoint: URL, session: string, token: string) => {
+    const response = await fetch(endpoint, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${token}`,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "mcp-session-id": session,
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
+    });
+    await response.text();
+    return response.status;
+  };
+  const sessionOf = ({ transport }: Client) => transport?.sessionId ?? "";
+  const statesOf = (program: ReturnType<typeof createTaskProgram>) =>
+    program.store.getAllTasks().map(({ status }) => status);
+
+  for (const isRunning of [true, false]) {
+    const when = isRunning ? "while the gateway runs" : "while no gateway runs";
+    test(`loses its tasks and sessions for good ${when}; a later token of its name does not get them`, async () => {
+      using program = createTaskProgram();
+      await using served = await serveV1(() => createTasksV1Server(program));
+      await using folder = await makeTemporaryDirectory();
+      const home = join(folder.path, "home");
+      const document = { tool_servers: [onHttp("jobs", served.url)] };
+      const revoke = () => rmSync(join(tokenDirectory(home), "ada"));
+      let task = "";
+      let session = "";
+      {
+        await using gateway = await startTestGateway(document, { clients: ["ada"], home });
+        const ada = await gateway.connect({ as: "ada" });
+        session = sessionOf(ada);
+        task = await begin(ada, "jobs__report", { text: "done" });
+        const before = readToken(home, "ada");
+        assert.equal(await statusIn(await gateway.endpoint(), session, before), 200);
+        if (isRunning) {
+          revoke();
+          await waitUntil(() => statesOf(program).join() === "cancelled");
+          await waitUntil(() => gateway.gateway.status().sessions === 0);
+          assert.equal(gateway.gateway.status().tasks.running, 0);
+        }
+      }
+      if (!isRunning) {
+        assert.deepEqual(statesOf(program), ["working"]);
+        revoke();
+      }
+      await using gateway = await startTestGateway(document, { clients: ["ada"], home });
+      const endpoint = await gateway.endpoint();
+      assert.equal(await statusIn(endpoint, session, readToken(home, "ada")), 404);
+      const ada = await gateway.connect({ as: "ada" });
+      await assert.rejects(read(ada, task), /Task not found/);
+      await waitUntil(() => statesOf(program).join() === "cancelled");
+      await waitUntil(() => gateway.gateway.status().tasks.running === 0);
+    });
+  }
 });

@@ -14,6 +14,7 @@ import type { Logger } from "@toolcrib/diagnostics";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { HttpEndpoint, type McpService, ServerMemory, SseEndpoint } from "@toolcrib/mcp";
 import type { SessionStore } from "@toolcrib/store";
+import type { Identity } from "@toolcrib/tool";
 import { ExpiringStreams, type ExpiringStreamsDeps } from "./expiring-streams.ts";
 import type { HttpLimits } from "./http-options.ts";
 import { Refuser } from "./refusal.ts";
@@ -43,6 +44,8 @@ export interface ServerDeps extends StatusRoutesDeps {
   readonly now: () => number;
   /** Returns when the token that gave an identity ends, in milliseconds since the epoch. @default not known: streams stay open */
   readonly tokenEndOf?: ExpiringStreamsDeps["tokenEndOf"] | undefined;
+  /** Whether the token that authenticated an identity was revoked since. @default none was */
+  readonly isRevoked?: ((identity: Identity) => boolean) | undefined;
   /** A new unguessable id for a session. */
   readonly newId: () => string;
   /** The sessions of clients over streamable HTTP. */
@@ -120,6 +123,8 @@ export class ListeningServer implements DrainableServer {
       { intervalMs: limits.lateCheckMs },
       (socket, client) =>
         logger.info({ client, from: socket.remoteAddress }, "token is revoked; closing a connection"),
+      () =>
+        deps.isRevoked && this.#mcp.endSessionsOf(deps.isRevoked, "The token of this session was revoked"),
     );
     this.#expiring = expiringStreams(deps, limits, this.#sse);
     const refuser = new Refuser(deps);

@@ -10,7 +10,7 @@
 
 import type { Logger } from "@toolcrib/diagnostics";
 import type { HttpEndpoint, HttpRequest, HttpResponse, SseEndpoint } from "@toolcrib/mcp";
-import type { Identity } from "@toolcrib/tool";
+import { type Identity, isSameIdentity } from "@toolcrib/tool";
 import { answerPreflight, isPreflight, shareWith } from "./cross-origin.ts";
 import type { HostCheck, OriginCheck } from "./host-check.ts";
 import { HttpError } from "./http-error.ts";
@@ -55,6 +55,8 @@ export interface RequestHandlerDeps {
   readonly refuser: Refuser;
   readonly logger: Logger;
 }
+
+type HttpCaller = Parameters<HttpEndpoint["handle"]>[2];
 
 const serverPrefix = "/mcp/s/";
 const profilePrefix = "/mcp/p/";
@@ -161,7 +163,7 @@ export class RequestHandler {
       const visible = visibleIds(serverIds(), identity, isVisible);
       return refuser.refuse(request, response, unknownServer(server, visible));
     }
-    return mcp.handle(request, response, { view, identity });
+    return mcp.handle(request, response, this.#callerOf(request, view, identity));
   }
 
   #toProfile(
@@ -175,7 +177,17 @@ export class RequestHandler {
     const names = profilesOf(identity);
     if (!names.includes(profile)) return refuser.refuse(request, response, unknownProfile(profile, names));
     // The profile narrows what the client may use, in everything that follows from this request.
-    return mcp.handle(request, response, { view, identity: { ...identity, profile } });
+    return mcp.handle(request, response, this.#callerOf(request, view, { ...identity, profile }));
+  }
+
+  /** A token that only its issuer can check is not checked again. */
+  #callerOf({ headers }: HttpRequest, view: string, identity: Identity): HttpCaller {
+    const isAccepted = () => {
+      const now = this.#deps.authenticate(headers.authorization);
+      if (now instanceof Promise) return true;
+      return now !== undefined && !("missingScopes" in now) && isSameIdentity(now, identity);
+    };
+    return { view, identity, isAccepted };
   }
 
   #toSse(
@@ -187,7 +199,7 @@ export class RequestHandler {
     const { refuser, sse } = this.#deps;
     const method = path === "/sse" ? "GET" : "POST";
     if (request.method !== method) return refuser.refuse(request, response, methodNotAllowed(method));
-    const caller = { view: "", identity };
+    const caller = this.#callerOf(request, "", identity);
     if (method === "POST") return sse.post(request, response, caller);
     discardBody(request);
     return sse.open(request, response, caller);

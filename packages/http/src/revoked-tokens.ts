@@ -1,6 +1,6 @@
 /**
- * Closes the connections of clients whose token is no longer accepted: a stream of events can stay open for days, and
- * nothing else asks for its token again. It checks all connections once in each interval.
+ * Closes the connections and ends the sessions of clients whose token is no longer accepted: a stream of events can stay
+ * open for days, and nothing else asks for its token again. It checks all once in each interval.
  *
  * Only tokens of the home count. Whether a token of another issuer is still accepted can depend on a server that
  * does not answer at the moment, which must not end calls in flight; when it ends is known (expiring-streams.ts).
@@ -20,17 +20,25 @@ interface Accepted {
 export class RevokedTokens implements Disposable {
   readonly #authenticate: Authenticate;
   readonly #onRevoked: (socket: Socket, client: string) => void;
+  readonly #endSessions: () => void;
   readonly #accepted = new Map<Socket, Accepted | undefined>();
   readonly #timer: NodeJS.Timeout;
 
-  /** Starts to watch. @param onRevoked called before a connection is closed */
+  /**
+   * Starts to watch.
+   *
+   * @param onRevoked called before a connection is closed
+   * @param endSessions ends the sessions of revoked tokens
+   */
   constructor(
     authenticate: Authenticate,
     options: { readonly intervalMs: number },
     onRevoked: (socket: Socket, client: string) => void,
+    endSessions: () => void,
   ) {
     this.#authenticate = authenticate;
     this.#onRevoked = onRevoked;
+    this.#endSessions = endSessions;
     this.#timer = setInterval(() => this.#check(), options.intervalMs);
     this.#timer.unref();
   }
@@ -62,5 +70,6 @@ export class RevokedTokens implements Disposable {
       this.#onRevoked(socket, identity.name);
       socket.destroy();
     }
+    this.#endSessions();
   }
 }

@@ -388,3 +388,49 @@ test("a stream of legacy SSE whose token ends delivers the answers of calls in f
   assert.doesNotMatch(rest, /"id":8/);
   await waitUntil(() => server.service.sessions.size === 0);
 });
+
+test("a request whose body arrives after its token was revoked is refused", async () => {
+  for (const path of ["/mcp", "/messages"]) {
+    let isValid = true;
+    let checks = 0;
+    await using server = await startTestServer({
+      limits: { lateCheckMs: 60_000 },
+      deps: {
+        authenticate: () => {
+          checks += 1;
+          return isValid ? localIdentity("token", "alice") : undefined;
+        },
+      },
+    });
+    const session = await openSession(server, asAlice);
+    const events = await fetch(`${server.url}/sse`, { headers: { accept: "text/event-stream", ...asAlice } });
+    const reader = events.body?.getReader();
+    const endpoint = new TextDecoder().decode((await reader?.read())?.value).match(/data: (\S+)/)?.[1];
+    const { hostname, port } = new URL(server.url);
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 9, method: "tools/call", params: { name: "slow" } });
+    const socket = connect(Number(port), hostname);
+    let text = "";
+    socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+    await once(socket, "connect");
+    const head = [
+      `POST ${path === "/mcp" ? path : endpoint} HTTP/1.1`,
+      `Host: ${hostname}:${port}`,
+      `Authorization: ${asAlice.authorization}`,
+      "Content-Type: application/json",
+      "Accept: application/json, text/event-stream",
+      `Mcp-Session-Id: ${session}`,
+      `Content-Length: ${body.length}`,
+    ];
+    const callersBefore = server.service.callers.length;
+    const checksBefore = checks;
+    socket.write(`${head.join("\r\n")}\r\n\r\n${body.slice(0, 10)}`);
+    await waitUntil(() => checks > checksBefore);
+    isValid = false;
+    socket.write(body.slice(10));
+    await waitUntil(() => text.includes("\r\n\r\n"));
+    assert.match(text, /^HTTP\/1\.1 401 /, path);
+    assert.equal(server.service.callers.length, callersBefore);
+    socket.destroy();
+    await reader?.cancel();
+  }
+});

@@ -101,6 +101,7 @@ function hasMembers(session: JsonObject): boolean {
     isJsonObject(identity) &&
     typeof identity["issuer"] === "string" &&
     typeof identity["subject"] === "string" &&
+    (identity["credential"] === undefined || typeof identity["credential"] === "string") &&
     typeof view === "string" &&
     typeof protocolVersion === "string" &&
     isJsonObject(capabilities) &&

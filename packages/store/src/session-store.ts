@@ -10,12 +10,13 @@
  */
 
 import type { JsonObject } from "@toolcrib/json";
+import type { Identity } from "@toolcrib/tool";
 
 /** A session. It belongs to the identity and the view that opened it. */
 export interface SessionRecord {
   /** Unguessable. */
   readonly id: string;
-  readonly identity: { readonly issuer: string; readonly subject: string };
+  readonly identity: Pick<Identity, "issuer" | "subject" | "credential">;
   /** The endpoint: a server id, or empty for all servers. */
   readonly view: string;
   readonly protocolVersion: string;

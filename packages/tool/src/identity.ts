@@ -25,6 +25,11 @@ export interface Identity {
   };
   /** The profile through whose endpoint the caller came. It narrows what the caller may use. @default none */
   readonly profile?: string | undefined;
+  /**
+   * Which of the tokens with its name authenticated it. Sessions and tasks belong to it too, so that a later token of the
+   * same name does not get those of a revoked one; all else belongs to the name. @default its issuer has no tokens of the gateway
+   */
+  readonly credential?: string | undefined;
 }
 
 /** Issuers that Toolcrib itself vouches for. */
@@ -111,11 +116,12 @@ export function identityKey(identity: Pick<Identity, "issuer" | "subject">): str
 
 /**
  * Returns a map key of everything about an identity that a decision can depend on: a caller whose issuer
- * gives it other roles or labels than before has another key.
+ * gives it other roles or labels than before, or another token, has another key.
  */
 export function rightsKey(identity: Identity): string {
-  const { name, roles, attributes, profile } = identity;
-  const key = identityKey(identity);
+  const { name, roles, attributes, profile, credential } = identity;
+  const own = identityKey(identity);
+  const key = credential === undefined ? own : `${credential} ${own}`;
   if (roles.length === 0 && attributes === undefined && profile === undefined) return key;
   return JSON.stringify([key, name, roles, attributes, profile]);
 }

@@ -4,7 +4,6 @@
  * names a configuration, the command starts the servers itself.
  */
 
-import { connect } from "node:net";
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { CliContext } from "../cli-context.ts";
 import { type LoadedConfig, loadCliConfig, loadConfigOrDefaults } from "../config/load-cli-config.ts";
@@ -15,6 +14,7 @@ import { reasonLine } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { asTyped } from "../serve/source-table.ts";
 import { entriesOf } from "../switches/config-entries.ts";
+import { acceptsControl, probeTimeoutMs } from "./control-probe.ts";
 import { openRemoteTools } from "./remote-tools.ts";
 import { findRunningGateways, type RunningGateway } from "./run-file.ts";
 import type { ServerState, ToolAccess } from "./tool-access.ts";
@@ -71,9 +71,6 @@ export async function installedIds(context: CliContext): Promise<readonly string
   return packages.map(({ toolId }) => toolId);
 }
 
-/** Longest time for an open socket or port to accept a connection, in milliseconds. */
-const probeTimeoutMs = 2000;
-
 /**
  * Returns the gateway of the home that started last, unless both its socket and its address
  * refuse connections: the system may have given its process id to another process.
@@ -90,7 +87,7 @@ export async function findReachableGateways(home: string): Promise<readonly Runn
 }
 
 async function reachable(running: RunningGateway): Promise<RunningGateway | undefined> {
-  if (running.controlPath !== undefined && (await accepts(running.controlPath))) return running;
+  if (running.controlPath !== undefined && (await acceptsControl(running.controlPath))) return running;
   try {
     const response = await fetch(`${running.url}/healthz`, {
       redirect: "error",
@@ -103,20 +100,6 @@ async function reachable(running: RunningGateway): Promise<RunningGateway | unde
     // A gateway that is busy or closes the connection is running. Using it shows the error.
     return code === "ECONNREFUSED" ? undefined : running;
   }
-}
-
-/** Whether a program listens on the socket at `path`. */
-function accepts(path: string): Promise<boolean> {
-  return new Promise((answer) => {
-    const socket = connect(path);
-    const finish = (isAccepted: boolean) => {
-      socket.destroy();
-      answer(isAccepted);
-    };
-    socket.setTimeout(probeTimeoutMs, () => finish(false));
-    socket.once("connect", () => finish(true));
-    socket.once("error", () => finish(false));
-  });
 }
 
 /** Returns the servers whose tools may be missing. */

@@ -1,8 +1,9 @@
 /**
  * Reads and writes `<home>/run/gateway-<pid>.json`, one file for each gateway of the
  * home, which gives commands its addresses. The gateway writes it when it listens and
- * removes it when it stops. A file is stale if its process is gone or belongs to another user.
- * Only its owner can write it, because commands send arguments to its socket.
+ * removes it when it stops. A file is stale if its process is gone, belongs to another user, or is another one that
+ * got the same id: process 1 exists in every container. Only this user or root can have written a file that counts,
+ * because commands send arguments to its socket, and tokens to its address.
  */
 
 import { randomBytes } from "node:crypto";
@@ -11,12 +12,16 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isOpenToOthers, openRegularFile, removeDrafts, replaceFile } from "@toolcrib/files";
 import { isJsonObject, parseJson } from "@toolcrib/json";
+import { acceptsControl, isTrustedOwner } from "./control-probe.ts";
+import { processStartOf } from "./process-start.ts";
 
 const runFileMaxBytes = 64 * 1024;
 
 /** A gateway according to its run file. */
 export interface RunningGateway {
   readonly pid: number;
+  /** When its process started (`processStartOf`); absent without `/proc` and for a gateway of an earlier version. */
+  readonly processStart?: string;
   /** Base URL without a slash at the end. */
   readonly url: string;
   /** Path of the control socket, or name of the pipe; `undefined` for a gateway of an earlier version. */
@@ -45,11 +50,10 @@ export async function writeRunFile(home: string, gateway: RunningGateway): Promi
   const directory = runDirectory(home);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await removeDrafts(directory, { writtenBeforeMs: Date.parse(gateway.startedAt) - draftLifeMs });
-  for (const { name, pid } of listRunFiles(home)) {
-    if (!isOwnProcess(pid)) rmSync(join(directory, name), { force: true });
-  }
+  for (const pid of staleRunPids(home)) removeRunFile(home, pid);
   const path = join(directory, `gateway-${gateway.pid}.json`);
-  await replaceFile({ randomBytes }, path, `${JSON.stringify(gateway, undefined, 2)}\n`);
+  const processStart = processStartOf(gateway.pid);
+  await replaceFile({ randomBytes }, path, `${JSON.stringify({ ...gateway, processStart }, undefined, 2)}\n`);
 }
 
 /** Removes the run file of process `pid`. Never throws: the home may be gone. */
@@ -64,17 +68,35 @@ export function removeRunFile(home: string, pid: number): void {
 /** Returns the gateways of `home` whose processes run, the one that started last first. */
 export function findRunningGateways(home: string): readonly RunningGateway[] {
   return listRunFiles(home)
-    .filter(({ pid }) => isOwnProcess(pid))
     .flatMap(({ name, pid }) => {
       const gateway = readRunFile(join(runDirectory(home), name));
-      return gateway?.pid === pid ? [gateway] : [];
+      return gateway?.pid === pid && isRunning(pid, gateway.processStart) ? [gateway] : [];
     })
     .sort((a, b) => (a.startedAt < b.startedAt ? 1 : -1));
 }
 
+/**
+ * Returns those of the running gateways that may be sent a token, the one that started last first: the process is the
+ * one that wrote the file, or, where that is not known, its control socket accepts connections.
+ */
+export async function findProvenGateways(home: string): Promise<readonly RunningGateway[]> {
+  const found = await Promise.all(
+    findRunningGateways(home).map(async (gateway) => {
+      const { processStart, controlPath } = gateway;
+      const isProven =
+        processStart !== undefined || (controlPath !== undefined && (await acceptsControl(controlPath)));
+      return isProven ? [gateway] : [];
+    }),
+  );
+  return found.flat();
+}
+
 /** Returns the processes of run files whose gateway has ended. */
 export function staleRunPids(home: string): readonly number[] {
-  return listRunFiles(home).flatMap(({ pid }) => (isOwnProcess(pid) ? [] : [pid]));
+  return listRunFiles(home).flatMap(({ name, pid }) => {
+    const known = readRunFile(join(runDirectory(home), name));
+    return isRunning(pid, known?.processStart) ? [] : [pid];
+  });
 }
 
 function listRunFiles(home: string): readonly { readonly name: string; readonly pid: number }[] {
@@ -93,14 +115,14 @@ function listRunFiles(home: string): readonly { readonly name: string; readonly 
     .slice(0, filesMaxCount);
 }
 
-/** Reads the run file at `path`, unless it is invalid or other users can write it. */
+/** Reads the run file at `path`, unless it is invalid, or other users wrote it or can. */
 function readRunFile(path: string): RunningGateway | undefined {
   try {
     const text = readPrivateText(path);
     if (text === undefined) return undefined;
     const value = parseJson(text);
     if (!isJsonObject(value)) return undefined;
-    const { pid, url, controlPath, startedAt, version, auth, configFiles } = value;
+    const { pid, processStart, url, controlPath, startedAt, version, auth, configFiles } = value;
     const isValid =
       typeof pid === "number" &&
       Number.isSafeInteger(pid) &&
@@ -110,6 +132,7 @@ function readRunFile(path: string): RunningGateway | undefined {
     if (!isValid) return undefined;
     return {
       pid,
+      ...(typeof processStart === "string" ? { processStart } : {}),
       url: url.replace(/\/$/, ""),
       controlPath: typeof controlPath === "string" && controlPath !== "" ? controlPath : undefined,
       startedAt: String(startedAt),
@@ -123,25 +146,28 @@ function readRunFile(path: string): RunningGateway | undefined {
   }
 }
 
-/** Never waits for a pipe. Returns `undefined` for a file that others can write, or that is too long. @throws the file system's error. */
+/** Never waits for a pipe. Returns `undefined` for a file that others wrote or can write, or that is too long. @throws the file system's error. */
 function readPrivateText(path: string): string | undefined {
   const descriptor = openRegularFile(path);
   try {
-    const { mode, size } = fstatSync(descriptor);
-    return isOpenToOthers(mode, 0o022) || size > runFileMaxBytes
-      ? undefined
-      : readFileSync(descriptor, "utf8");
+    const { mode, size, uid } = fstatSync(descriptor);
+    const isTrusted = isTrustedOwner(uid) && !isOpenToOthers(mode, 0o022) && size <= runFileMaxBytes;
+    return isTrusted ? readFileSync(descriptor, "utf8") : undefined;
   } finally {
     closeSync(descriptor);
   }
 }
 
-/** Whether process `pid` exists and belongs to this user. A process of another user only reuses the id. */
-function isOwnProcess(pid: number): boolean {
+/**
+ * Whether process `pid` runs and belongs to this user. A process of another user only reuses the id, and so does one that
+ * started at another time. Process 1 always runs: without its start it says nothing.
+ */
+function isRunning(pid: number, processStart: string | undefined): boolean {
+  if (processStart === undefined && pid === 1) return false;
   try {
     process.kill(pid, 0);
-    return true;
   } catch {
     return false;
   }
+  return processStart === undefined || processStartOf(pid) === processStart;
 }

@@ -20,7 +20,7 @@ import { isTokenName } from "@toolcrib/auth";
 import { messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 import { type HttpTransport, McpError, metaKeys, metaOf, type RpcId, rpcCodes } from "@toolcrib/mcp";
-import { findRunningGateways } from "../access/run-file.ts";
+import { findProvenGateways } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -381,8 +381,8 @@ class Bridge implements PipeOwner, LinksOwner, AsyncDisposable {
     if (lost !== undefined && isOver) this.#links.leave(lost);
     // A gateway that ends may still have its run file, or be on its way to the next one.
     if (!isFirst && !(await this.#pause(againPauseMs))) return;
+    if (lost !== undefined) await this.#links.leaveIfMoved(lost);
     if (!this.#pending.has(request)) return;
-    if (lost !== undefined) this.#links.leaveIfMoved(lost);
     this.#links.closeUnused();
     await this.#send(request);
   }
@@ -393,9 +393,10 @@ class Bridge implements PipeOwner, LinksOwner, AsyncDisposable {
     request.sentOn = undefined;
     do {
       if (!(await this.#pause(pollMs)) || !this.#pending.has(request)) return;
-    } while (findRunningGateways(this.#context.options.home).length === 0);
+    } while ((await findProvenGateways(this.#context.options.home)).length === 0);
+    await this.#links.leaveIfMoved();
+    if (!this.#pending.has(request)) return;
     request.sentAt = this.#context.now();
-    this.#links.leaveIfMoved();
     await this.#send(request);
   }
 

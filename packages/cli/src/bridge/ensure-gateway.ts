@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { makePrivateDirectory, waitForLock } from "@toolcrib/files";
 import { startDetached } from "@toolcrib/process";
-import { findRunningGateways, type RunningGateway } from "../access/run-file.ts";
+import { findProvenGateways, type RunningGateway } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { findConfigFiles } from "../config/find-config-files.ts";
@@ -38,14 +38,14 @@ export async function ensureGateway(
   findFiles: (context: CliContext) => readonly string[] = findConfigFiles,
 ): Promise<FoundGateway> {
   const { home } = context.options;
-  const [running] = findRunningGateways(home);
+  const [running] = await findProvenGateways(home);
   if (running !== undefined) return { gateway: running, isStarted: false };
   const folder = join(home, "locks");
   await makePrivateDirectory(folder);
   using lock = await waitForLock(folder, "start", startMaxMs);
   if (lock === undefined) throw unusable("another process is starting it for a long time");
   context.signal.throwIfAborted();
-  const [meanwhile] = findRunningGateways(home);
+  const [meanwhile] = await findProvenGateways(home);
   if (meanwhile !== undefined) return { gateway: meanwhile, isStarted: false };
   return { gateway: await start(context, findFiles(context)), isStarted: true };
 }
@@ -70,7 +70,7 @@ async function start(context: CliContext, files: readonly string[]): Promise<Run
   child.stderr?.on("error", () => {});
   try {
     for (let waitedMs = 0; waitedMs < startMaxMs; waitedMs += pollMs) {
-      const [running] = findRunningGateways(options.home);
+      const [running] = await findProvenGateways(options.home);
       if (running !== undefined) return running;
       if (end !== undefined) {
         // What it wrote last is still on its way.

@@ -6,7 +6,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { createHttpClient, HttpTransport } from "@toolcrib/mcp";
-import { findRunningGateways } from "../access/run-file.ts";
+import { findProvenGateways } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { ensureToken, tokenOf } from "../connect/gateway-entry.ts";
@@ -80,8 +80,8 @@ export async function createGatewayLink(
 }
 
 /** Whether another gateway has to be connected than that at `base`: one runs at another address, or none does. */
-export function hasMoved(context: CliContext, base: string): boolean {
-  const [running] = findRunningGateways(context.options.home);
+export async function hasMoved(context: CliContext, base: string): Promise<boolean> {
+  const [running] = await findProvenGateways(context.options.home);
   return running === undefined || reachableUrl(running.url) !== base;
 }
 

@@ -94,10 +94,11 @@ export class GatewayLinks implements AsyncDisposable {
   }
 
   /** Leaves a connection if another gateway runs, or none: meanwhile, another request can have led to a new one. */
-  leaveIfMoved(transport = this.#current?.transport): void {
+  async leaveIfMoved(transport = this.#current?.transport): Promise<void> {
     const current = this.#current;
-    if (current?.transport === transport && current !== undefined && hasMoved(this.#context, current.base))
-      this.leave(current.transport);
+    if (current === undefined || current.transport !== transport) return;
+    const isOld = await hasMoved(this.#context, current.base);
+    if (isOld && this.#current === current) this.leave(current.transport);
   }
 
   /** Closes the connections that were left and whose requests are answered. */

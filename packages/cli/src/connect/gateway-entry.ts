@@ -8,7 +8,7 @@ import { makeToken, readToken, tokenDirectory } from "@toolcrib/auth";
 import type { ClientProgram } from "@toolcrib/clients";
 import { createFile } from "@toolcrib/files";
 import type { JsonObject } from "@toolcrib/json";
-import { findRunningGateways } from "../access/run-file.ts";
+import { findProvenGateways, findRunningGateways } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { findConfigFiles } from "../config/find-config-files.ts";
@@ -90,7 +90,7 @@ export function tokenOf({ options }: CliContext, name: string): string | undefin
 
 /** The running gateway of the home, else the address in the configuration. */
 async function addressOf(context: CliContext): Promise<Address> {
-  const [running] = findRunningGateways(context.options.home);
+  const [running] = await findProvenGateways(context.options.home);
   if (running !== undefined)
     return { url: `${reachableUrl(running.url)}/mcp`, needsToken: running.auth === "token" };
   const { config } = await loadCliConfig(context);

@@ -68,7 +68,7 @@ export function checkTokens(context: CliContext, closing: Repair | undefined): F
   if (context.platform !== "win32" && (status.mode & 0o077) !== 0) {
     return [failed("tokens", `other users can access ${folder}`, `chmod 700 ${shellQuote(folder)}`, closing)];
   }
-  const names = readdirSync(folder).filter((name) => isTokenName(name) && !name.endsWith(".tmp"));
+  const names = readdirSync(folder).filter(isTokenName);
   if (names.length === 0) {
     const does = 'create the token "default"';
     const run = async () => void (await ensureToken(context, "default"));

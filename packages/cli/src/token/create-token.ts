@@ -12,12 +12,19 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 
+function tokenNameHint(name: string): string {
+  if (name === "env")
+    return "env is the client of TOOLCRIB_TOKEN, the token in the environment of the gateway";
+  if (name.endsWith(".tmp")) return "a gateway takes files that end with .tmp for unfinished ones";
+  return "up to 64 letters, digits and . _ - are allowed, and no dot at the start";
+}
+
 /** Runs the command. @param isPrinted whether the token is printed, whatever standard output is */
 export async function createToken(context: CliContext, name: string, isPrinted: boolean): Promise<ExitCode> {
   const { output, options } = context;
   if (!isTokenName(name)) {
     throw new CliError("CLI_USAGE", `A token cannot be named ${JSON.stringify(name)}`, {
-      hint: "up to 64 letters, digits and . _ - are allowed, and no dot at the start",
+      hint: tokenNameHint(name),
     });
   }
   const folder = tokenDirectory(options.home);

@@ -1,10 +1,10 @@
 /**
  * `toolcrib token list` and `toolcrib token revoke`: the tokens of the home as files. A token is read only to check
- * whether a gateway accepts it; it is never printed. A running gateway notices a removed file by itself, refuses the
- * token within a second, and closes the connections and streams that it opened.
+ * whether a gateway accepts it, and whether another file has the same one; it is never printed. A running gateway notices
+ * a removed file by itself, refuses the token within a second, and ends what it opened.
  */
 
-import { statSync } from "node:fs";
+import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isTokenName, readToken, tokenDirectory } from "@toolcrib/auth";
 import type { GatewayConfig } from "@toolcrib/config";
@@ -48,7 +48,10 @@ export async function listTokens(context: CliContext): Promise<ExitCode> {
   const clients = await clientsOf(context);
   await using reader = await openTrailReader(context);
   const tokens: ListedToken[] = [];
-  for (const name of names) tokens.push(await describeToken(context, name, { clients, reader }));
+  for (const name of names) {
+    const token = await describeToken(context, name, { clients, reader });
+    if (token !== undefined) tokens.push(token);
+  }
   output.json(tokens);
   if (tokens.length === 0) {
     output.print(`No tokens. toolcrib${options.homeFlag} token create NAME writes one.`);
@@ -91,13 +94,19 @@ export async function revokeToken(context: CliContext, name: string): Promise<Ex
   }
   const connection = await readConnection(options.home, name);
   const hasRules = Object.hasOwn((await clientsOf(context)) ?? {}, name);
+  const copies = copiesOf(options.home, name, names);
   await removeFile(join(tokenDirectory(options.home), name));
-  output.json({ revoked: name });
+  output.json({ revoked: name, ...(copies.length === 0 ? {} : { copies }) });
   output.print(
     `Revoked "${name}"`,
-    "A running gateway refuses it within a second, and closes the",
-    "connections and streams of its client within three.",
+    "A running gateway refuses it within a second, and ends the",
+    "connections, sessions and tasks of its client within three.",
   );
+  for (const copy of copies)
+    output.note(
+      `${output.noteStyle("yellow", "warning")}: the same token is stored as "${copy}", and stays valid under that name`,
+      `  fix: toolcrib${options.homeFlag} token revoke ${copy}`,
+    );
   if (name === "default") output.print("The next start of toolcrib serve creates another default token.");
   if (connection !== undefined)
     output.print(`${name} was connected with it: toolcrib${options.homeFlag} disconnect ${name}`);
@@ -105,11 +114,23 @@ export async function revokeToken(context: CliContext, name: string): Promise<Ex
   return exitCodes.done;
 }
 
-/** The names of the files that a gateway reads as tokens. The name of the environment's token is reserved. */
+/** The names of the files that a gateway reads as tokens. */
 function namesOf({ options }: CliContext): readonly string[] {
-  return tokenNamesOf(options.home)
-    .filter((name) => isTokenName(name) && name !== "env")
-    .toSorted();
+  return tokenNamesOf(options.home).filter(isTokenName).toSorted();
+}
+
+/** The other names under which the token called `name` is stored. */
+function copiesOf(home: string, name: string, names: readonly string[]): readonly string[] {
+  const token = textOf(home, name);
+  return token === undefined ? [] : names.filter((one) => one !== name && textOf(home, one) === token);
+}
+
+function textOf(home: string, name: string): string | undefined {
+  try {
+    return readToken(home, name);
+  } catch {
+    return undefined;
+  }
 }
 
 type Clients = GatewayConfig["policy"]["clients"];
@@ -124,21 +145,35 @@ async function clientsOf(context: CliContext): Promise<Clients | undefined> {
   }
 }
 
+/** Returns undefined for a token that was removed meanwhile. */
 async function describeToken(
   { options }: CliContext,
   name: string,
   { clients, reader }: { readonly clients: Clients | undefined; readonly reader: TrailReader },
-): Promise<ListedToken> {
-  const { mtimeMs } = statSync(join(tokenDirectory(options.home), name));
+): Promise<ListedToken | undefined> {
+  const writtenAt = writtenAtOf(join(tokenDirectory(options.home), name));
+  if (writtenAt === undefined) return undefined;
   const [last] = await reader.list({ issuer: "toolcrib:token", subject: name, limit: 1 });
   return {
     name,
-    createdAt: new Date(mtimeMs).toISOString(),
+    createdAt: new Date(writtenAt).toISOString(),
     expiresAt: null,
     lastCallAt: last?.time ?? null,
     rules: clients === undefined ? undefined : (rulesOf(clients, name) ?? null),
     ...problemOf(options.home, name),
   };
+}
+
+/** When a file was written, or the link in its place where that leads nowhere; undefined without either. */
+function writtenAtOf(path: string): number | undefined {
+  for (const statOf of [statSync, lstatSync]) {
+    try {
+      return statOf(path).mtimeMs;
+    } catch {
+      // The link leads nowhere or in a circle, or the file was removed.
+    }
+  }
+  return undefined;
 }
 
 /** Rules with an identity are for a client of an identity provider, not for the token. */

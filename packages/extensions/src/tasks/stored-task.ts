@@ -108,6 +108,8 @@ function isCall(value: unknown): boolean {
 
 function isIdentity(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
-  const { issuer, subject, name, roles } = value;
-  return [issuer, subject, name].every((text) => typeof text === "string") && Array.isArray(roles);
+  const { issuer, subject, name, roles, credential = "" } = value;
+  return (
+    [issuer, subject, name, credential].every((text) => typeof text === "string") && Array.isArray(roles)
+  );
 }

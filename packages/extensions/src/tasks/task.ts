@@ -120,8 +120,10 @@ export class Task {
     };
   }
 
+  /** Another token of the same name is not the owner. */
   isOwnedBy(identity: Identity): boolean {
-    return isSameIdentity(this.facts.owner, identity);
+    const { owner } = this.facts;
+    return isSameIdentity(owner, identity) && owner.credential === identity.credential;
   }
 
   /** The call of the task is on record. */

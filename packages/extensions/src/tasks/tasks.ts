@@ -10,11 +10,12 @@
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { type JsonObject, jsonSize } from "@toolcrib/json";
 import { FairShare } from "@toolcrib/lifecycle";
-import { McpError, type ServiceRequest, toRpcError } from "@toolcrib/mcp";
+import { type ServiceRequest, toRpcError } from "@toolcrib/mcp";
 import { type CallContext, type Identity, identityKey } from "@toolcrib/tool";
 import { ExtensionsError } from "../extensions-error.ts";
 import type { StoredTask, TaskCall, TaskOutcome } from "./stored-task.ts";
 import { Task } from "./task.ts";
+import { missingCapability, progressTokenOf } from "./task-client.ts";
 import type { TaskFiles } from "./task-files.ts";
 import { toLegacyTask, toModernTask, withRelated } from "./task-wire.ts";
 
@@ -105,6 +106,7 @@ export class Tasks implements AsyncDisposable {
   readonly #results: FairShare;
   readonly #running = new Set<Promise<unknown>>();
   #sweeping: NodeJS.Timeout | undefined;
+  #isRevoked: (owner: Identity) => boolean = () => false;
   #isLeft = false;
   #refused = 0;
 
@@ -246,6 +248,15 @@ export class Tasks implements AsyncDisposable {
     void this.#deps.taskFiles?.save(task.stored());
   }
 
+  /**
+   * Ends the tasks of revoked tokens from now on, those of earlier runs too: they are cancelled at their servers.
+   *
+   * @param isRevoked whether the token that authenticated an identity is not accepted any more
+   */
+  endRevoked(isRevoked: (owner: Identity) => boolean): void {
+    this.#isRevoked = isRevoked;
+  }
+
   /** Leaves the tasks that servers run to the next start. Those calls end here without a record. */
   leave(): void {
     this.#isLeft = true;
@@ -315,13 +326,16 @@ export class Tasks implements AsyncDisposable {
     void this.#deps.taskFiles?.remove(id);
   }
 
-  /** Ends and removes the tasks whose time is over. */
+  /** Ends and removes the tasks whose time is over, and those of revoked tokens. */
   #sweep(): void {
     const now = this.#deps.now();
     for (const { task } of this.#kept.values()) {
-      if (task.expiresAt > now) continue;
+      const isLate = task.expiresAt <= now;
+      if (!isLate && !this.#isRevoked(task.facts.owner)) continue;
       task.controller.abort(
-        new ExtensionsError("TASK_EXPIRED", `The task did not end within ${task.facts.ttlMs / 1000} s`),
+        isLate
+          ? new ExtensionsError("TASK_EXPIRED", `The task did not end within ${task.facts.ttlMs / 1000} s`)
+          : new ExtensionsError("TASK_CANCELLED", "The token of the client was revoked"),
       );
       this.#drop(task.id);
     }
@@ -454,33 +468,6 @@ export class Tasks implements AsyncDisposable {
     });
     session.closed.addEventListener("abort", remove, { once: true });
   }
-}
-
-function progressTokenOf(request: ServiceRequest | undefined): string | number | undefined {
-  const token = (request?.params["_meta"] as JsonObject | undefined)?.["progressToken"];
-  return request?.wantsProgress === true && (typeof token === "string" || typeof token === "number")
-    ? token
-    : undefined;
-}
-
-/** Capabilities of clients by the requests that need them. */
-const capabilityFor: { readonly [method: string]: string } = {
-  "sampling/createMessage": "sampling",
-  "elicitation/create": "elicitation",
-  "roots/list": "roots",
-};
-
-/** Returns the error for a question that the client of a task cannot answer; undefined where it can. */
-function missingCapability({ facts }: Task, method: string, { mode }: JsonObject): McpError | undefined {
-  const name = capabilityFor[method] ?? method;
-  const capability = facts.clientCapabilities[name] as JsonObject | undefined;
-  const lacksPages = mode === "url" && capability?.["url"] === undefined;
-  if (capability !== undefined && !lacksPages) return undefined;
-  return new McpError(
-    "MCP_CLIENT_CAPABILITY_MISSING",
-    `The client that made this call does not support ${lacksPages ? "elicitation.url" : name}`,
-    { hint: `use a client that declares the capability "${name}"` },
-  );
 }
 
 function failureOf(thrown: unknown): TaskOutcome {

@@ -10,7 +10,7 @@
 import { isJsonObject } from "@toolcrib/json";
 import { LiveValues } from "@toolcrib/lifecycle";
 import type { SessionStore } from "@toolcrib/store";
-import { identityKey } from "@toolcrib/tool";
+import { type Identity, identityKey } from "@toolcrib/tool";
 import {
   type Classified,
   type ClassifiedMessage,
@@ -35,6 +35,7 @@ import {
   overQuota,
   parseBody,
   readBody,
+  requireAccepted,
   sendError,
   sendJson,
   shuttingDown,
@@ -176,6 +177,11 @@ export class HttpEndpoint implements AsyncDisposable {
     }
   }
 
+  /** Ends the sessions of some identities, with their requests in flight. */
+  endSessionsOf(isEnded: (identity: Identity) => boolean, reason: string): void {
+    this.#sessions.endOf(isEnded, reason);
+  }
+
   /** Returns the number of sessions, requests in flight and change streams, for metrics. */
   stats(): { readonly sessions: number; readonly inFlight: number; readonly listeners: number } {
     return {
@@ -224,6 +230,7 @@ export class HttpEndpoint implements AsyncDisposable {
     using held = this.#memory.holdBody(client);
     const read = readBody(request, this.#bodyLimits.maxLength, held);
     const body = typeof read === "string" ? read : await read;
+    if (typeof read !== "string") requireAccepted(caller);
     const value = parseBody(body, this.#bodyLimits);
     holdValues(body, held);
     const isBatch = Array.isArray(value);

@@ -21,6 +21,8 @@ import type { TraceHeaders, View } from "./service.ts";
 export interface HttpCaller {
   readonly view: View;
   readonly identity: Identity;
+  /** Whether it is still accepted: a body can arrive long after its headers. @default it is */
+  readonly isAccepted?: (() => boolean) | undefined;
 }
 
 /** Limits of a body. */
@@ -31,6 +33,11 @@ export const defaultBodyMaxValues = 250_000;
 
 /** Bytes of a body over its limit that are read and discarded, so that the client receives the error response. */
 const refusedBodyMaxBytes = 64 * 1024 * 1024;
+
+/** @throws {McpError} 401 where the token of `caller` was revoked while its body arrived */
+export function requireAccepted({ isAccepted }: HttpCaller): void {
+  if (isAccepted?.() === false) throw invalidRequest("The token is not accepted any more", undefined, 401);
+}
 
 /**
  * Reads the whole body as UTF-8, and counts it as `held` while it arrives.

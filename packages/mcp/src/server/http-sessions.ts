@@ -11,7 +11,7 @@
 import { messageOf } from "@toolcrib/diagnostics";
 import { FairShare } from "@toolcrib/lifecycle";
 import type { SessionStore } from "@toolcrib/store";
-import { identityKey, rightsKey } from "@toolcrib/tool";
+import { type Identity, identityKey, rightsKey } from "@toolcrib/tool";
 import { invalidRequest } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
 import type { ClientCounts } from "./client-counts.ts";
@@ -161,9 +161,13 @@ export class HttpSessions {
   /** The identity is the one that the caller has now, so that the session gets no right that it had before. */
   async #continue(id: string, caller: HttpCaller): Promise<void> {
     const { store, service } = this.#deps;
-    const { issuer, subject } = caller.identity;
+    const { issuer, subject, credential } = caller.identity;
     const isOwn: Parameters<NonNullable<typeof store.left>["adopt"]>[1] = ({ identity, view }) =>
-      identity.issuer === issuer && identity.subject === subject && view === caller.view;
+      identity.issuer === issuer &&
+      identity.subject === subject &&
+      // A session of a revoked token is not that of a later token with its name.
+      identity.credential === credential &&
+      view === caller.view;
     const left = await store.left?.adopt(id, isOwn).catch((error: unknown) => {
       this.#reportFailure(error);
     });
@@ -196,9 +200,9 @@ export class HttpSessions {
 
   #addToStore(open: HttpSession, createdAt: number): void {
     const { id, identity, view, protocolVersion, clientInfo, capabilities } = open.session;
-    const { issuer, subject } = identity;
+    const { issuer, subject, credential } = identity;
     const session = {
-      identity: { issuer, subject },
+      identity: { issuer, subject, ...(credential === undefined ? {} : { credential }) },
       view,
       protocolVersion,
       ...(clientInfo === undefined ? {} : { clientInfo: { ...clientInfo } }),
@@ -221,6 +225,11 @@ export class HttpSessions {
     this.#sessions.delete(id);
     this.#shares.giveBack(identityKey(session.session.identity));
     session.close(reason, options);
+  }
+
+  /** Ends the sessions of some identities, with their requests in flight. */
+  endOf(isEnded: (identity: Identity) => boolean, reason: string): void {
+    for (const [id, { session }] of this.#sessions) if (isEnded(session.identity)) this.end(id, reason);
   }
 
   /** Resolves when the store has every change. */

@@ -28,6 +28,7 @@ import {
   overQuota,
   parseBody,
   readBody,
+  requireAccepted,
   sendError,
   shuttingDown,
   waitAtMost,
@@ -229,6 +230,7 @@ export class SseEndpoint implements AsyncDisposable {
     const counted = held.use(this.#memory.holdBody(client));
     const read = readBody(request, this.#bodyLimits.maxLength, counted);
     const body = typeof read === "string" ? read : await read;
+    if (typeof read !== "string") requireAccepted(caller);
     const value = parseBody(body, this.#bodyLimits);
     holdValues(body, counted);
     const ids = requestIdsOf(value);
