@@ -110,7 +110,7 @@ export class BubblewrapTier implements SandboxTier {
     directory: string,
   ): Promise<{ readonly plan: MountPlan; readonly user: SandboxUser }> {
     const own = { uid: this.#facts.uid, gid: this.#facts.gid };
-    const program = await findProgramPaths(request, this.#facts.userHome);
+    const program = await findProgramPaths(request, this.#facts.userHome, policy);
     const user = chooseUser(own, policy, program.bound);
     const plan = planMounts(policy, program, { directory, user });
     if (own.uid !== 0 || user.uid === 0) return { plan, user };

@@ -15,6 +15,7 @@ import type { SpawnRequest } from "@toolcrib/process";
 import { type ArgumentPath, pathsInArgument } from "./argument-paths.ts";
 import { findInstalledPackage } from "./installed-package.ts";
 import { isWithin } from "./paths.ts";
+import type { SandboxPolicy } from "./sandbox-policy.ts";
 
 /** What a program needs. */
 export interface ProgramPaths {
@@ -65,12 +66,22 @@ const scriptExtensions = new Set([
   ],
 ]);
 
-/** Finds what the program of `request` needs. @param userHome a folder that is never bound as a whole */
-export async function findProgramPaths(request: SpawnRequest, userHome: string): Promise<ProgramPaths> {
-  const finder = new PathFinder(userHome, request.env["PATH"] ?? "");
+/**
+ * Finds what the program of `request` needs.
+ *
+ * @param userHome a folder that is never bound as a whole
+ * @param policy whether somebody else than the operator wrote the arguments, and the paths of that author
+ */
+export async function findProgramPaths(
+  request: SpawnRequest,
+  userHome: string,
+  { readsArguments = true, ownPaths = [] }: Pick<SandboxPolicy, "readsArguments" | "ownPaths"> = {},
+): Promise<ProgramPaths> {
+  const finder = new PathFinder(userHome, request.env["PATH"] ?? "", readsArguments ? undefined : ownPaths);
   await finder.addProgram(request.program);
   const directory = request.directory ?? "/";
-  for (const argument of request.args.slice(0, argumentsMaxCount)) {
+  const followed = readsArguments ? request.args.slice(0, argumentsMaxCount) : [];
+  for (const argument of followed) {
     for (const named of pathsInArgument(argument, directory)) await finder.addArgument(named, directory);
   }
   return { bound: await bindableOf(finder.bound, userHome), links: finder.links };
@@ -98,9 +109,12 @@ class PathFinder {
   readonly links = new Map<string, string>();
   readonly #userHome: string;
   readonly #searchPath: readonly string[];
+  readonly #authorPaths: readonly string[] | undefined;
 
-  constructor(userHome: string, searchPath: string) {
+  /** @param authorPaths where interpreters may lie that a script of another author names; undefined for anywhere */
+  constructor(userHome: string, searchPath: string, authorPaths: readonly string[] | undefined) {
     this.#userHome = userHome;
+    this.#authorPaths = authorPaths;
     this.#searchPath = searchPath.split(":").filter(isAbsolute);
   }
 
@@ -112,10 +126,21 @@ class PathFinder {
     const interpreter = await interpreterOf(file);
     if (interpreter === undefined) return;
     const [program = "", argument = ""] = interpreter;
+    if (!this.#mayInterpret(program)) return;
     await this.addProgram(program, depth + 1);
     if (basename(program) !== "env" || argument === "") return;
     const found = await this.#lookUp(argument);
     if (found !== undefined) await this.addProgram(found, depth + 1);
+  }
+
+  /** Whether a script may name `program`: one of another author would else show any file as its interpreter. */
+  #mayInterpret(program: string): boolean {
+    const own = this.#authorPaths;
+    if (own === undefined) return true;
+    const path = resolve("/", program);
+    return (
+      isOfSystem(path) || this.#searchPath.includes(dirname(path)) || own.some((one) => isWithin(path, one))
+    );
   }
 
   /** Adds what an argument names, if it is a path that exists. */

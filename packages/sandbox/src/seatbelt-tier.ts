@@ -61,7 +61,7 @@ export class SeatbeltTier implements SandboxTier {
     const homePath = policy.home === "temporary" ? "" : policy.home.path;
     for (const path of policy.readPaths) if (!isOwn(path)) checkPath(path, "read", hidden, homePath);
     for (const path of policy.writePaths) if (!isOwn(path)) checkPath(path, "write", hidden, homePath);
-    const program = await findProgramPaths(request, this.#facts.userHome);
+    const program = await findProgramPaths(request, this.#facts.userHome, policy);
     const base = await mkdtemp(join(real(this.#facts.temporaryDirectory), "toolcrib-sandbox-"));
     try {
       const home = policy.home === "temporary" ? join(base, "home") : real(policy.home.path);

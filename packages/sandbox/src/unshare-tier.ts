@@ -57,7 +57,7 @@ export class UnshareTier implements SandboxTier {
       });
     }
     const directory = request.directory ?? "/";
-    const program = await findProgramPaths(request, this.#facts.userHome);
+    const program = await findProgramPaths(request, this.#facts.userHome, policy);
     const user = chooseUser(this.#facts, policy, program.bound);
     const plan = planMounts(policy, program, { directory, user });
     await this.#clean();
