@@ -102,7 +102,10 @@ test("a bundle is unpacked, added with its settings, approved and called in its 
   assert.equal(result.signature, "none");
   assert.deepEqual(result.tools, ["read_note"]);
   assert.deepEqual(result.entry.transport.env, { KEY: { prefix: "key-", secret_key_ref: "notes-api-key" } });
-  assert.deepEqual(result.entry.containment, { read_paths: [directory.join("data")] });
+  assert.deepEqual(result.entry.containment, {
+    read_arguments: false,
+    read_paths: [directory.join("data")],
+  });
   assert.ok(existsSync(join(result.folder, "server/index.js")));
   assert.deepEqual(readdirSync(directory.join(".toolcrib/bundles")), [result.folder.split("/").at(-1)]);
   const approved = await runToolcrib(["approve", "notes", "--yes"], setting);
@@ -300,15 +303,18 @@ test("a default of the publisher opens no path: it is a finding with the line to
   });
   assert.equal(imported.code, 0, imported.stderr);
   const { entry, diagnostics } = JSON.parse(imported.stdout);
-  assert.equal(entry.containment, undefined);
+  assert.deepEqual(entry.containment, { read_arguments: false });
   assert.ok(entry.transport.args.some((one: string) => one.endsWith("/Documents")));
   const [found] = diagnostics.filter(({ code }: { code: string }) => code === "SERVER_IMPORT_CONTAINMENT");
-  assert.match(found.hint, /add to the entry: containment: \{ read_paths: \["\/.*\/Documents"\] \}/);
+  assert.match(found.hint, /add to the containment of its entry: read_paths: \["\/.*\/Documents"\]/);
   const chosen = await runToolcrib(
     ["import", "bundle", "notes.mcpb", "--set", "folder=data", "--dry-run", "--json"],
     { directory: directory.path },
   );
-  assert.deepEqual(JSON.parse(chosen.stdout).entry.containment, { read_paths: [directory.join("data")] });
+  assert.deepEqual(JSON.parse(chosen.stdout).entry.containment, {
+    read_arguments: false,
+    read_paths: [directory.join("data")],
+  });
 });
 
 test("a bundle chooses the code that programs load only among its own files, unless the user says so", async () => {

@@ -64,6 +64,8 @@ export function completeAdopted(
       ...declared.declared,
       networkEgress: isDenied ? "deny" : "scoped",
       egressAllow: isDenied ? [] : egress,
+      // The author of the manifest wrote the first of them.
+      readsArguments: declared.declared.readsArguments ?? source.args.length === 0,
     },
     problems: declared.problems.filter(({ code }) => code !== "CONFIG_MANIFEST_NOT_FOUND"),
   };

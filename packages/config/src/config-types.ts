@@ -364,6 +364,8 @@ export interface ContainmentConfig {
   readonly writePaths: readonly string[];
   /** Folders or files that the process may read, written like `writePaths`. */
   readonly readPaths: readonly string[];
+  /** Whether the process may read what its arguments name. */
+  readonly readsArguments: boolean;
   /** Whether the process keeps a private folder as its home from one start to the next. */
   readonly hasState: boolean;
 }

@@ -35,6 +35,7 @@ export function containmentLine(
     ...(writes === defaults.filesystemWrite ? [] : [`filesystem_write: ${writes}`]),
     ...(writes === "scoped" ? [`write_paths: [${written.map(quoted).join(", ")}]`] : []),
     ...(read.length === 0 ? [] : [`read_paths: [${read.map(quoted).join(", ")}]`]),
+    ...(effective.readsArguments ? [] : ["read_arguments: false"]),
     ...(effective.hasState ? ["state: true"] : []),
     ...(effective.maxExecutionSeconds === defaults.maxExecutionSeconds
       ? []

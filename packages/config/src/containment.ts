@@ -44,6 +44,7 @@ export function effectiveContainment(
     egressPassthrough: declared.egressPassthrough ?? [],
     writePaths: declared.writePaths ?? [],
     readPaths: declared.readPaths ?? [],
+    readsArguments: declared.readsArguments ?? true,
     hasState: declared.hasState ?? false,
   };
 }

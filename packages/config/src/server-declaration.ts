@@ -166,6 +166,7 @@ export function toContainment(document: ToolServerDocument["containment"]): Part
     egressPassthrough: egress?.passedThrough,
     writePaths: document?.write_paths,
     readPaths: document?.read_paths,
+    readsArguments: document?.read_arguments,
     hasState: document?.state,
   };
 }

@@ -140,6 +140,9 @@ export const containmentShape = record({
         maxItems: 1000,
       },
     ),
+    read_arguments: flag(
+      "Whether the process of a stdio server may read the files and folders that its arguments name. Default: true. toolcrib add and import write false where the author of a bundle or of a server.json wrote them.",
+    ),
     state: flag(
       "Whether the process of a stdio server keeps a private, writable folder as its HOME from one start to the next. Without it, HOME is empty at each start.",
     ),

@@ -65,6 +65,7 @@ test("parseConfig() reads the example of the Declarative Tool Servers document",
         egressPassthrough: [],
         writePaths: [],
         readPaths: [],
+        readsArguments: true,
         hasState: false,
       },
       needsSandbox: false,
@@ -106,7 +107,14 @@ test("parseConfig() fills omitted containment by trust state", () => {
     parsed(
       `tool_servers: [{ id: a, transport: { kind: stdio, command: x }, trust_state: ${trust}, containment: ${containment} }]`,
     ).toolServers[0]?.containment.effective;
-  const lists = { egressAllow: [], egressPassthrough: [], writePaths: [], readPaths: [], hasState: false };
+  const lists = {
+    egressAllow: [],
+    egressPassthrough: [],
+    writePaths: [],
+    readPaths: [],
+    readsArguments: true,
+    hasState: false,
+  };
   assert.deepEqual(effective("unverified"), {
     networkEgress: "deny",
     filesystemWrite: "deny",
@@ -147,6 +155,7 @@ test("parseConfig() raises defaults to the policy floor, and keeps stricter valu
     egressPassthrough: [],
     writePaths: [],
     readPaths: [],
+    readsArguments: true,
     hasState: false,
   });
   assert.equal(unverified?.maxExecutionSeconds, 30);
@@ -166,6 +175,7 @@ const unverifiedPackage = {
     egressPassthrough: undefined,
     writePaths: undefined,
     readPaths: undefined,
+    readsArguments: undefined,
     hasState: undefined,
   },
   effective: {
@@ -176,6 +186,7 @@ const unverifiedPackage = {
     egressPassthrough: [],
     writePaths: [],
     readPaths: [],
+    readsArguments: true,
     hasState: false,
   },
   endpointUrl: undefined,
@@ -289,6 +300,7 @@ test("parseConfig() reads every field of every section", () => {
     egressPassthrough: ["files.example.com"],
     writePaths: ["/srv/data", "~/data"],
     readPaths: undefined,
+    readsArguments: undefined,
     hasState: undefined,
   });
   assert.deepEqual(scoped.containment.notEnforced, ["network_egress", "filesystem_write"]);

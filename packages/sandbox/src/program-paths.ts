@@ -72,7 +72,8 @@ const scriptExtensions = new Set([
 /**
  * Finds what the program of `request` needs.
  *
- * @param policy what the program can change by it is not followed
+ * @param policy what the program can change by it is not followed; whether the author of its arguments is somebody else
+ * than the operator, and the paths of that author
  * @param userHome a folder that is never bound as a whole
  * @throws {SandboxError} `SANDBOX_PATH_REFUSED` for a program behind a link that it can change
  */
@@ -81,13 +82,30 @@ export async function findProgramPaths(
   policy: SandboxPolicy,
   userHome: string,
 ): Promise<ProgramPaths> {
-  const finder = new PathFinder(new ChangeablePaths(policy), userHome, request.env["PATH"] ?? "");
+  const { readsArguments = true, ownPaths = [] } = policy;
+  const finder = new PathFinder({
+    changeable: new ChangeablePaths(policy),
+    userHome,
+    searchPath: request.env["PATH"] ?? "",
+    authorPaths: readsArguments ? undefined : ownPaths,
+  });
   await finder.addProgram(request.program);
   const directory = request.directory ?? "/";
-  for (const argument of request.args.slice(0, argumentsMaxCount)) {
+  const followed = readsArguments ? request.args.slice(0, argumentsMaxCount) : [];
+  for (const argument of followed) {
     for (const named of pathsInArgument(argument, directory)) await finder.addArgument(named, directory);
   }
   return { bound: await bindableOf(finder.bound, userHome), links: finder.links };
+}
+
+/** What a `PathFinder` goes by. */
+interface FinderFacts {
+  readonly changeable: ChangeablePaths;
+  readonly userHome: string;
+  /** `PATH` of the program. */
+  readonly searchPath: string;
+  /** Where interpreters may lie that a script of another author names; undefined for anywhere. */
+  readonly authorPaths: readonly string[] | undefined;
 }
 
 /**
@@ -113,10 +131,12 @@ class PathFinder {
   readonly #userHome: string;
   readonly #searchPath: readonly string[];
   readonly #changeable: ChangeablePaths;
+  readonly #authorPaths: readonly string[] | undefined;
 
-  constructor(changeable: ChangeablePaths, userHome: string, searchPath: string) {
+  constructor({ changeable, userHome, searchPath, authorPaths }: FinderFacts) {
     this.#changeable = changeable;
     this.#userHome = userHome;
+    this.#authorPaths = authorPaths;
     this.#searchPath = searchPath.split(":").filter(isAbsolute);
   }
 
@@ -129,6 +149,7 @@ class PathFinder {
     const interpreter = await interpreterOf(file);
     if (interpreter === undefined) return;
     const [program = "", argument = ""] = interpreter;
+    if (!this.#mayInterpret(program)) return;
     await this.addProgram(program, depth + 1);
     if (basename(program) !== "env" || argument === "") return;
     const found = await this.#lookUp(argument);
@@ -151,6 +172,16 @@ class PathFinder {
     if (interpreter !== undefined && isUnseen(interpreter)) {
       throw refused(`lies in a folder that it may write, and its first line names "${name}"`);
     }
+  }
+
+  /** Whether a script may name `program`: one of another author would else show any file as its interpreter. */
+  #mayInterpret(program: string): boolean {
+    const own = this.#authorPaths;
+    if (own === undefined) return true;
+    const path = resolve("/", program);
+    return (
+      isOfSystem(path) || this.#searchPath.includes(dirname(path)) || own.some((one) => isWithin(path, one))
+    );
   }
 
   /** Adds what an argument names, if it is a path that exists. */

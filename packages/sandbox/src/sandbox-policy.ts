@@ -20,6 +20,11 @@ export interface SandboxPolicy {
   readonly writePaths: readonly string[];
   /** Paths of those above that the caller made itself: they may lie below a hidden path. @default none */
   readonly ownPaths?: readonly string[];
+  /**
+   * Whether the process sees what its arguments name. Without it, the interpreter that a script names counts only in
+   * folders of the system, of PATH and of `ownPaths`. @default true
+   */
+  readonly readsArguments?: boolean | undefined;
   /** HOME: `temporary` is an empty folder in memory; a path is bound writable, wherever it is. */
   readonly home: "temporary" | { readonly path: string };
   /** Folders and files that stay invisible, whatever is bound above them. Those that do not exist are ignored. */

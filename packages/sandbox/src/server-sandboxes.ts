@@ -50,6 +50,8 @@ export interface ContainedServer {
       /** Folders; used when `filesystemWrite` is `scoped`. */
       readonly writePaths: readonly string[];
       readonly readPaths: readonly string[];
+      /** Whether it sees what its arguments name; not where somebody else wrote them. @default true */
+      readonly readsArguments?: boolean | undefined;
       /** Whether the process keeps a private folder as its home from one start to the next. */
       readonly hasState: boolean;
     };
@@ -239,7 +241,7 @@ export class ServerSandboxes {
   }
 
   async #policyOf(server: ContainedServer, directory: string): Promise<SandboxPolicy> {
-    const { networkEgress, filesystemWrite, hasState } = server.containment.effective;
+    const { networkEgress, filesystemWrite, hasState, readsArguments } = server.containment.effective;
     const userHome = this.userHome();
     const { read, written } = this.#namedPathsOf(server);
     // The operator named them: a missing one is created, as the server itself would do.
@@ -252,6 +254,7 @@ export class ServerSandboxes {
       readPaths: [...read, ...(isFree ? [] : cwd)],
       writePaths: isFree ? [userHome, ...cwd] : written,
       // An imported bundle is in the home, which is hidden, and has its own folder there.
+      readsArguments,
       ownPaths: dirname(directory) === join(this.#places.home, "bundles") ? [directory] : [],
       home: hasState
         ? { path: await this.#stateFolder(server.id) }

@@ -7,7 +7,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { type ArgumentPath, pathsInArgument } from "./argument-paths.ts";
 import { isWithin } from "./paths.ts";
-import { isBindable, isOfRunningSystem } from "./program-paths.ts";
+import { isBindable, isOfRunningSystem, systemFolders } from "./program-paths.ts";
 import type { ServerSandboxes } from "./server-sandboxes.ts";
 
 /** An argument that names something which the sandbox does not show. */
@@ -15,8 +15,8 @@ export interface UnseenArgument {
   /** Its place among the arguments. */
   readonly index: number;
   readonly path: string;
-  /** `wide`: it is a home, holds one, or is a folder of the system. `hidden`: it is the home of Toolcrib, its configuration or a place of credentials, or lies in one. `undeclared`: it is the working folder, which only a declared `cwd` shows. `running`: it lies in `/sys` or `/run`. */
-  readonly reason: "wide" | "hidden" | "undeclared" | "running";
+  /** `wide`: it is a home, holds one, or is a folder of the system. `hidden`: it is the home of Toolcrib, its configuration or a place of credentials, or lies in one. `undeclared`: it is the working folder, which only a declared `cwd` shows. `running`: it lies in `/sys` or `/run`. `foreign`: somebody else than the operator wrote the argument. */
+  readonly reason: "wide" | "hidden" | "undeclared" | "running" | "foreign";
 }
 
 /** What a server sees besides its arguments. */
@@ -29,21 +29,23 @@ export interface SeenPlaces {
   readonly namedPaths: ReturnType<ServerSandboxes["namedPaths"]>;
   /** The folder of the bundle that it belongs to. */
   readonly ownPath?: string | undefined;
+  /** Whether its arguments show it what they name. @default true */
+  readonly readsArguments?: boolean | undefined;
 }
 
 /** Returns the arguments of a contained server that name what it does not see. */
 export function unseenArguments(
   args: readonly string[],
-  { directory, userHome, hiddenPaths, namedPaths, ownPath }: SeenPlaces,
+  { directory, userHome, hiddenPaths, namedPaths, ownPath, readsArguments = true }: SeenPlaces,
 ): readonly UnseenArgument[] {
   const homes = [userHome, ...realPathOf(userHome)];
   const hidden = hiddenPaths.flatMap((path) => [path, ...realPathOf(path)]);
   const unseen = (
-    { path, isExplicit, isRelative }: ArgumentPath,
+    { path, isExplicit, isRelative, isWhole }: ArgumentPath,
     index: number,
   ): readonly UnseenArgument[] => {
     // A word such as "run" may also be the name of a folder.
-    if (!isExplicit) return [];
+    if (!isExplicit && (readsArguments || isWhole)) return [];
     const [real] = realPathOf(path);
     if (real === undefined || (ownPath !== undefined && isWithin(path, ownPath))) return [];
     if (hidden.some((one) => isWithin(real, one))) return [{ index, path, reason: "hidden" }];
@@ -59,6 +61,10 @@ export function unseenArguments(
     const isWide = statSync(real, { throwIfNoEntry: false })?.isDirectory() === true;
     const isNarrow = [path, real].every((one) => homes.every((home) => isBindable(one, home)));
     if (isWide && !isNarrow) return [{ index, path, reason: "wide" }];
+    if (!readsArguments) {
+      const isOfSystem = systemFolders.some((folder) => isWithin(real, folder));
+      return isOfSystem ? [] : [{ index, path, reason: "foreign" }];
+    }
     return path === directory && isRelative ? [{ index, path, reason: "undeclared" }] : [];
   };
   return args.flatMap((argument, index) => {

@@ -6,6 +6,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import type { ToolServerConfig } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
 import { isCredentialVariable } from "@toolcrib/redaction";
 import { findRunningGateways } from "../access/run-file.ts";
@@ -25,6 +26,7 @@ import { openConfigFor } from "../server-import/add-server.ts";
 import type { AddFlags } from "../toolspec/add-flags.ts";
 import { type ConfigFile, withEntry, writeConfigFile } from "../toolspec/config-file.ts";
 import { configurationLines } from "../toolspec/entry-text.ts";
+import { askAboutPaths, wantedPaths, withReadPaths } from "./agreed-paths.ts";
 import { approveShown } from "./approve-shown.ts";
 import { requireSecrets, withoutSecrets } from "./missing-secrets.ts";
 import type { Offer, OfferFact } from "./offer.ts";
@@ -63,7 +65,7 @@ async function addIn(context: CliContext, home: string, offer: Offer, flags: Add
   const { id, title, entries } = offer;
   const file = openConfigFor(context, id);
   // Check that the entry can be written before anything is fetched.
-  await withEntry(context, file, "tool_servers", entries[0] as JsonObject);
+  const { config } = await withEntry(context, file, "tool_servers", entries[0] as JsonObject);
   output.print(output.style("bold", safeLine(title)), "");
   printFacts(output, offer.facts);
   for (const { name, purpose } of offer.secrets) printFacts(output, [["secret", `${name} (${purpose})`]]);
@@ -74,7 +76,10 @@ async function addIn(context: CliContext, home: string, offer: Offer, flags: Add
   await offer.prepare?.();
   // Where it is tried in another home, its sandbox hides the usual one, too.
   const hiddenPaths = [...configFilesOf(context, file), ...(isElsewhere ? [context.options.home] : [])];
-  const { entry, trial } = await tryEntries(inHome, offer, { file, missing, hiddenPaths });
+  const declared = config.toolServers.find((one) => one.id === id) as ToolServerConfig;
+  const agreed = await askAboutPaths(context, declared, hiddenPaths, flags);
+  const offered = { ...offer, entries: entries.map((one) => withReadPaths(one, agreed)) };
+  const { entry, trial } = await tryEntries(inHome, offered, { file, missing, hiddenPaths });
   if (trial.kind === "failed") return await withoutTrial(context, { offer, entry, trial, file, flags });
   await using passed = trial;
   const fetched = offer.packages === undefined ? undefined : await findFetched(inHome, offer.packages);
@@ -97,6 +102,7 @@ async function addIn(context: CliContext, home: string, offer: Offer, flags: Add
   const shown = {
     ...jsonOf(offer, [...offer.facts, ...facts], file),
     wanted: asked,
+    wantedPaths: wantedPaths(context, passed.server, hiddenPaths),
     definitions: jsonDefinitions(passed.definitions),
     tokens: tokensOf(passed),
   };
@@ -184,7 +190,13 @@ async function withoutTrial(
       : ["UNTESTED", `${trial.reason} (saved because: ${flags.untested})`],
   ]);
   output.print("");
-  const shown = { ...jsonOf(offer, [...offer.facts, ...facts], file), wanted, definitions: [], tokens: 0 };
+  const shown = {
+    ...jsonOf(offer, [...offer.facts, ...facts], file),
+    wanted,
+    wantedPaths: wantedPaths(context, trial.server, configFilesOf(context, file)),
+    definitions: [],
+    tokens: 0,
+  };
   const answer = await decideUnknown(context, file, flags);
   if (answer !== "add") return notAdded(context, answer, { entry: saved, file, shown });
   await write(context, offer.id, saved);

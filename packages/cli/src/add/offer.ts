@@ -3,7 +3,7 @@
  * anything of it runs. An entry is unverified, so that its process is contained and its tools wait for approval.
  */
 
-import type { JsonObject } from "@toolcrib/json";
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import type { PublishedPackage, WantedPackage } from "@toolcrib/runners";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -187,9 +187,12 @@ export function withFlags(
   entry: JsonObject,
   { read = [], write = [], allow = [], untested }: AddFlags,
 ): JsonObject {
+  const own = isJsonObject(entry["containment"]) ? entry["containment"] : {};
+  const given = Array.isArray(own["read_paths"]) ? own["read_paths"] : [];
   const containment = {
+    ...own,
     ...(allow.length === 0 ? {} : { network_egress: "scoped", egress_allow: allow }),
-    ...(read.length === 0 ? {} : { read_paths: read }),
+    ...(read.length === 0 ? {} : { read_paths: [...new Set([...given, ...read])] }),
     ...(write.length === 0 ? {} : { filesystem_write: "scoped", write_paths: write }),
   };
   return {

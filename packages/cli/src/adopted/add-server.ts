@@ -13,11 +13,12 @@ import type { JsonObject } from "@toolcrib/json";
 import { localIdentity } from "@toolcrib/tool";
 import { adoptedSource, offeredTools, parseManifest } from "@toolcrib/toolspec";
 import { findRunningGateways } from "../access/run-file.ts";
-import { printDefinitions } from "../add/show-offer.ts";
+import { printDefinitions, printFacts, unseenFacts } from "../add/show-offer.ts";
 import { definitionsOf } from "../add/trial.ts";
 import { askAboutWaiting } from "../approve/ask-about-waiting.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
+import { unseenPlaces } from "../config/lint-arguments.ts";
 import { invalidConfig } from "../config/load-cli-config.ts";
 import { toLoadConfigDeps } from "../config/load-config-deps.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -111,6 +112,9 @@ export async function addServer(
     return reportAdded(context, { entry, id, file, secrets, tools: [], approved: [] });
   }
   await using server = await contact(context, { config: added.config, file }, id, source);
+  const declared = added.config.toolServers.find((one) => one.id === id);
+  if (declared !== undefined)
+    printFacts(output, unseenFacts(unseenPlaces(context, declared, configFilesOf(context, file))));
   printDefinitions(output, definitionsOf(server, id));
   output.print("");
   if (isDry) return reportDry(context, file, serverEntry);

@@ -39,7 +39,7 @@ export const command = defineCommand({
     read: {
       value: "path",
       isRepeatable: true,
-      help: "folder or file that the server may read; repeatable",
+      help: "folder or file that the server may read, also one that the arguments of a bundle or server.json name; repeatable",
     },
     write: { value: "path", isRepeatable: true, help: "folder that the server may write; repeatable" },
     allow: {
@@ -66,7 +66,7 @@ export const command = defineCommand({
     dryRun: { help: "try and show it, and write nothing" },
     yes: {
       short: "y",
-      help: "ask for nothing except secrets, and approve the definitions that nothing is suspicious in",
+      help: "ask for nothing except secrets, approve the definitions that nothing is suspicious in, and show the server no path that its author named",
     },
   },
   examples: [

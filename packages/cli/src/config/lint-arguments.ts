@@ -17,6 +17,7 @@ type LintedServer = Pick<ToolServerConfig, "id" | "transport" | "containment" | 
 /** A folder or file in the arguments of a server that it does not see. */
 export interface UnseenPlace {
   readonly path: string;
+  readonly reason: ReturnType<typeof unseenArguments>[number]["reason"];
   /** A predicate without its subject: "is contained and sees nothing in …". */
   readonly problem: string;
   /** What is allowed instead. */
@@ -66,9 +67,11 @@ export function unseenPlaces(
     hiddenPaths: hiddenPathsOf({ home: options.home, configFiles: files, directory, env }),
     namedPaths: namedPathsOf(server, folder, userHome, cwd === undefined ? undefined : started),
     ownPath: isBundle ? started : undefined,
+    readsArguments: containment.effective.readsArguments,
   });
   return unseen.map(({ index, path, reason }) => ({
     path,
+    reason,
     problem: `is contained and sees nothing in "${path}": ${reasons[reason]}`,
     hint: hints[reason],
     span: args[index]?.span ?? command.span,
@@ -80,6 +83,8 @@ const reasons = {
   hidden: "no sandbox shows the home of Toolcrib, its configuration and folders with credentials",
   undeclared: "it is its working folder, which its entry does not declare",
   running: "no argument shows what is in /sys and /run",
+  foreign:
+    "the author of the server wrote its arguments (read_arguments: false), and only you decide what it sees",
 };
 
 const hints = {
@@ -87,6 +92,7 @@ const hints = {
   hidden: "name another folder; what the server needs of it, copy into that",
   undeclared: "write cwd into its transport, or its whole path",
   running: "name a folder elsewhere; or name it in read_paths, if it has no sockets",
+  foreign: "if it may read it, name it in read_paths, or with toolcrib add --read PATH",
 };
 
 function namedPathsOf(

@@ -16,6 +16,7 @@ import {
   writeDirectory,
 } from "@toolcrib/files";
 import { bundleFolderName, bundleMaxBytes, openBundle, toBundleEntry } from "@toolcrib/mcpkg-registry";
+import { chosenPaths, withReadPaths } from "../add/agreed-paths.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -105,11 +106,13 @@ export async function addBundle(
   openConfigFor(context, id);
   const folder = join(context.options.home, "bundles", bundleFolderName(bundle));
   const { platform, userDirectory, directory } = context;
-  const imported = toBundleEntry(
+  const written = toBundleEntry(
     bundle,
     { id, folder, platform, userDirectory, directory },
     toGivenValues(flags),
   );
+  const chosen = written.entry && chosenPaths(context, written.entry, flags.set ?? []);
+  const imported = { ...written, entry: written.entry && withReadPaths(written.entry, chosen ?? []) };
   const tools = (manifest.tools ?? []).map(({ name }) => name);
   const statement = {
     none: "it has no signature",

@@ -2,6 +2,7 @@
 
 import { formatDiagnostics, hasErrors } from "@toolcrib/diagnostics";
 import { readServerJson, type ServerOffer, toServerEntry } from "@toolcrib/mcpkg-registry";
+import { chosenPaths, withReadPaths } from "../add/agreed-paths.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -82,7 +83,9 @@ export async function importServer(
   }
   const imported = toServerEntry(value, offer, id, toGivenValues(flags), reader.source.name);
   const facts = { name, version, offer: offer.label };
-  return await finish(context, { ...imported, id, title, found: diagnostics, facts, lines: [] });
+  const { entry: written } = imported;
+  const entry = written && withReadPaths(written, chosenPaths(context, written, flags.set ?? []));
+  return await finish(context, { ...imported, entry, id, title, found: diagnostics, facts, lines: [] });
 }
 
 function numbered(offers: readonly ServerOffer[]): string[] {

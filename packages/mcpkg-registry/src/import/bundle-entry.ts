@@ -120,7 +120,8 @@ class BundleWriter {
         cwd: folder,
       },
       trust_state: "unverified",
-      ...(paths.length === 0 ? {} : { containment: { read_paths: paths } }),
+      // Its author wrote the arguments: they show its server nothing.
+      containment: { read_arguments: false, ...(paths.length === 0 ? {} : { read_paths: paths }) },
     };
   }
 
@@ -375,7 +376,7 @@ class BundleWriter {
     this.#inputs.report(
       "SERVER_IMPORT_CONTAINMENT",
       `The server may not read ${shown.join(", ")}: that is the default of the setting ${name}, which you did not choose`,
-      `to allow it, add to the entry: containment: { read_paths: ${JSON.stringify(shown)} }; or import with --set ${name}=PATH`,
+      `to allow it, add to the containment of its entry: read_paths: ${JSON.stringify(shown)}; or import with --set ${name}=PATH`,
       "warning",
     );
   }

@@ -89,7 +89,11 @@ export function toServerEntry(
   const source = { name: sourceName, text: "" };
   const diagnostics = inputs.problems.map((problem) => toDiagnostic(problem, source));
   const hasFailed = transport === undefined || diagnostics.some(({ severity }) => severity === "error");
-  const entry = hasFailed ? undefined : { ...headOf(read, id), transport, trust_state: "unverified" };
+  // Its author wrote the arguments: they show its process nothing.
+  const containment = offer.kind === "package" ? { containment: { read_arguments: false } } : {};
+  const entry = hasFailed
+    ? undefined
+    : { ...headOf(read, id), transport, trust_state: "unverified", ...containment };
   return { entry, secrets: inputs.secrets, diagnostics };
 }
 

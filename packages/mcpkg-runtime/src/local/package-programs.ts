@@ -182,7 +182,8 @@ function toContained({ toolId, config }: ProgramOwner): ContainedServer {
     containment: {
       needsSandbox: config.trustState === "unverified" || bySandbox.length > 0,
       bySandbox,
-      effective: config.effective,
+      // The publisher and the callers write the arguments: they show a program nothing.
+      effective: { ...config.effective, readsArguments: false },
     },
   };
 }

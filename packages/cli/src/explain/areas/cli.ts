@@ -20,7 +20,7 @@ export const explanations: Explanations = {
   },
   CLI_ARGUMENT_UNSEEN: {
     cause:
-      "A contained server sees the folders that its arguments name, but never a whole home, a folder that holds homes, or a folder with credentials, and its working folder as a relative path only where its entry declares cwd: the server starts, and finds nothing there.",
+      "A contained server sees the folders that its arguments name, but never a whole home, a folder that holds homes, or a folder with credentials, and its working folder as a relative path only where its entry declares cwd. Where the author of a bundle or of a server.json wrote the arguments (read_arguments: false), it sees none of them. The server starts, and finds nothing there.",
     files: {
       "toolcrib.yaml": `tool_servers:
   - id: files
@@ -28,7 +28,7 @@ export const explanations: Explanations = {
 `,
     },
     run: "toolcrib config check toolcrib.yaml",
-    fix: "Name the folders that the server works with, such as /home/ada/projects. To let it read a whole home without the folders with credentials, name the home in containment.read_paths.",
+    fix: "Name the folders that the server works with, such as /home/ada/projects. To let it read a whole home without the folders with credentials, name the home in containment.read_paths. Name there, too, a path that the author of a server wants it to read, after you decided that it may.",
   },
   CLI_ARGUMENTS_INVALID: {
     cause: "The arguments for a tool are a JSON object. The text is not JSON, or JSON of another kind.",
