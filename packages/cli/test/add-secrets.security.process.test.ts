@@ -28,6 +28,13 @@ test("add refuses secrets in variables, arguments, command lines and URLs, and s
     [["--", "node", "x.js", `--hook=${webhook}`], /The command line \(argument 2\) contains a secret/],
     [["--", "node", "x.js", `PIN=hunter2`], /The command line \(argument 2\) contains a secret/],
     [[`https://mcp.example.com/s/${random}/mcp`], /The URL contains a secret/],
+    [
+      ["--", "node", "s.js", "--conn=postgres://bob:hunter2secret@db.local/x"],
+      /\(argument 2\) contains a secret/,
+    ],
+    [["--", "node", "s.js", "-phunter2secret"], /\(argument 2\) contains a secret/],
+    [["--", "node", "s.js", "-k", "hunter2secret"], /\(argument 3\) contains a secret/],
+    [["--", "node", "s.js", "--url=https://x.io/sse?pass=hunter2"], /\(argument 2\) contains a secret/],
     [["https://mcp.example.com/mcp?code=hunter2Xa9Q3kLm8ZtR5vWy1Bc4D"], /The URL contains a secret/],
   ];
   for (const [words, message] of cases) {
@@ -68,4 +75,58 @@ test("config check and doctor warn of literals that look like secrets, and show 
   const doctor = await runToolcrib(["doctor"], setting);
   assert.match(doctor.stdout, /! configuration: toolcrib\.json: 1 tool server, 3 warnings/);
   for (const { stdout, stderr } of [checked, doctor]) assert.doesNotMatch(stdout + stderr, /hunter2/);
+});
+
+test("config check warns of arguments and URLs that look like secrets, and shows none", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const secrets = [
+    "mysql://root:hunter2Pw@db/x",
+    "--conn=postgres://bob:hunter2secret@db/x",
+    "--user=bob:hunter22",
+    "-phunter2secret",
+    "--pw=hunter2",
+    webhook,
+    "9f86d081884c7d659a2feaa0c55ad015",
+  ];
+  const urls = [webhook, "https://x.example/mcp?api_key=hunter2secret", `https://x.example/s/${random}/mcp`];
+  const config = {
+    tool_servers: [
+      { id: "args", transport: { kind: "stdio", ...fixtureCommand(echoStdioPath) } },
+      ...urls.map((url, at) => ({ id: `url-${at}`, transport: { kind: "streamable_http", url } })),
+    ],
+  };
+  const own = config.tool_servers[0]!.transport as { args?: readonly string[] };
+  const given = own.args ?? [];
+  own.args = [...given, ...secrets, "--database-url", secrets[0]!, "--port=8080", "--sort-key=created_at"];
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config, undefined, 2));
+  const { code, stdout, stderr } = await runToolcrib(["config", "check"], { directory: directory.path });
+  assert.equal(code, 0, stdout + stderr);
+  const found = [...stdout.matchAll(/inline secret: (argument \d+|transport\.url) contains/g)].map(
+    ([, what]) => what,
+  );
+  const places = [...secrets.keys(), secrets.length + 1].map((at) => `argument ${given.length + at + 1}`);
+  assert.deepEqual(found, [...places, ...urls.map(() => "transport.url")]);
+  assert.doesNotMatch(stdout + stderr, /hunter2|9f86d081/);
+});
+
+test("config check accepts harmless values under names that contain the word of a credential", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const env = {
+    KEYBINDINGS: "vim",
+    SORT_KEY: "created_at",
+    PUBLIC_KEY: "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA\n-----END PUBLIC KEY-----",
+    SECRET_SCANNING: "on",
+    BEARER_METHODS: "header",
+    PASS: "true",
+    PRIMARY_KEY: "id",
+    PARTITION_KEY: "pk",
+    KEY: "id",
+  };
+  const config = {
+    tool_servers: [{ id: "one", transport: { kind: "stdio", ...fixtureCommand(echoStdioPath), env } }],
+  };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  const { code, stdout, stderr } = await runToolcrib(["config", "check"], { directory: directory.path });
+  assert.equal(code, 0, stdout + stderr);
+  assert.doesNotMatch(stdout + stderr, /CONFIG_INLINE_SECRET/);
 });

@@ -12,7 +12,8 @@ import {
 } from "@toolcrib/redaction";
 import type { ConfigText, TemplatePart } from "./config-types.ts";
 import { credentialArguments } from "./credential-arguments.ts";
-import { quote, textOf } from "./display-source.ts";
+import { isSecretEndpoint, quote, textOf } from "./display-source.ts";
+import { judgeArguments } from "./judge-arguments.ts";
 import { lintServerUrl } from "./server-url.ts";
 import { parseTemplate } from "./template.ts";
 import { inlineHint, toVariableName } from "./text-shape.ts";
@@ -56,13 +57,19 @@ export class ForeignTextReader {
     return node === undefined ? undefined : this.#read(node, field);
   }
 
-  list(node: DocumentNode | undefined, field: string): readonly ConfigText[] {
+  /** Reads a list of arguments. @param command the program that gets them; empty for other lists */
+  list(node: DocumentNode | undefined, field: string, command = ""): readonly ConfigText[] {
     if (node === undefined) return [];
     if (node.kind === "list") {
-      const named = credentialArguments(node.items.map(textOf));
+      const texts = node.items.map(textOf);
+      const options = credentialArguments(texts);
+      const { secrets: named } = judgeArguments(command, texts);
       return node.items.map((item, index) => {
         const name = `${field}[${index}]`;
-        const what = `field ${quote(name)} contains the value of an option for a secret`;
+        const reason = options.has(index)
+          ? "the value of an option for a secret"
+          : "what looks like a secret";
+        const what = `field ${quote(name)} contains ${reason}`;
         return this.#read(item, name, named.has(index) ? { what, hint: variableHint } : undefined);
       });
     }
@@ -88,7 +95,9 @@ export class ForeignTextReader {
   }
 
   url(node: DocumentNode): ConfigText {
-    const isSecret = node.kind === "scalar" && urlContainsCredential(node.text);
+    const isSecret =
+      node.kind === "scalar" &&
+      (urlContainsCredential(node.text) || (isBare(node.text) && isSecretEndpoint(node.text)));
     const field = { what: "its URL contains a possible secret", hint: variableHint };
     const text = this.#read(node, "url", isSecret ? field : undefined);
     const problem = text.kind === "literal" ? lintServerUrl(text.text.trim(), false) : undefined;
@@ -108,8 +117,9 @@ export class ForeignTextReader {
     const text = node.kind === "scalar" ? node.text : "";
     const role = isHeader ? "header" : "variable";
     const isNamed = isHeader ? isCredentialHeader(name) : isCredentialVariable(name);
-    const isBare = parseTemplate(text).parts.every((part) => typeof part === "string");
-    if (!isNamed && !(isBare && secretVerdict(role, name, text) === "likely"))
+    const isLiteral = isBare(text);
+    const verdict = isLiteral ? secretVerdict(role, name, text) : undefined;
+    if (isLiteral ? verdict === undefined || (verdict === "certain" && !isNamed) : !isNamed)
       return this.#read(node, `${field}.${name}`);
     const what = `${isHeader ? "header" : "environment variable"} ${quote(name)} contains a literal`;
     const reference = inlineHint(isHeader ? "header" : "variable", name, text).replace(/^write /, "");
@@ -162,6 +172,11 @@ export class ForeignTextReader {
       span: node.span,
     };
   }
+}
+
+/** Whether a text has no variables. */
+function isBare(text: string): boolean {
+  return parseTemplate(text).parts.every((part) => typeof part === "string");
 }
 
 /** Returns the literal texts and the fallbacks of `parts`. */

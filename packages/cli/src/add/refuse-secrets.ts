@@ -3,8 +3,9 @@
  * them, and the command prints what it adds. No message shows one. Pure.
  */
 
+import { judgeArguments } from "@toolcrib/config";
 import { CliError } from "../cli-error.ts";
-import { isSecretValue, packageArgument, secretArguments } from "../import/secret-values.ts";
+import { isSecretValue } from "../import/secret-values.ts";
 import type { AddFlags } from "../toolspec/add-flags.ts";
 
 const fromStore = "toolcrib secret set NAME, and --secret";
@@ -27,11 +28,8 @@ export function refuseSecretFlags({ env = [], serverArg = [] }: AddFlags): void 
  * @throws {CliError} `CLI_USAGE`
  */
 export function refuseSecretWords(command: string, args: readonly string[], what: string): void {
-  const named = secretArguments(command, args);
-  const packageAt = packageArgument(command, args);
-  const at = args.findIndex(
-    (word, index) => named.has(index) || (index !== packageAt && isSecretValue("argument", "", word)),
-  );
+  const { secrets } = judgeArguments(command, args);
+  const at = args.findIndex((_word, index) => secrets.has(index));
   if (at === -1) return;
   const place = args.length > 1 ? ` (argument ${at + 1})` : "";
   throw new CliError("CLI_USAGE", `${what}${place} contains a secret`, {
