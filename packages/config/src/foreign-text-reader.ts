@@ -23,6 +23,8 @@ import { ownHeaders, urlContainsCredential } from "./transport-shape.ts";
 interface CredentialField {
   readonly what: string;
   readonly hint: string;
+  /** Whether its value only looks like one. */
+  readonly isGuess?: boolean;
 }
 
 const variableHint = `write \${NAME} in its place and set that variable`;
@@ -70,7 +72,7 @@ export class ForeignTextReader {
           ? "the value of an option for a secret"
           : "what looks like a secret";
         const what = `field ${quote(name)} contains ${reason}`;
-        return this.#read(item, name, named.has(index) ? { what, hint: variableHint } : undefined);
+        return this.#read(item, name, named.has(index) ? { what, hint: variableHint, isGuess: !options.has(index) } : undefined);
       });
     }
     this.#reportType(node, field, "a list");
@@ -98,7 +100,8 @@ export class ForeignTextReader {
     const isSecret =
       node.kind === "scalar" &&
       (urlContainsCredential(node.text) || (isBare(node.text) && isSecretEndpoint(node.text)));
-    const field = { what: "its URL contains a possible secret", hint: variableHint };
+    const isGuess = node.kind !== "scalar" || !urlContainsCredential(node.text);
+    const field = { what: "its URL contains a possible secret", hint: variableHint, isGuess };
     const text = this.#read(node, "url", isSecret ? field : undefined);
     const problem = text.kind === "literal" ? lintServerUrl(text.text.trim(), false) : undefined;
     if (problem !== undefined) {
@@ -125,7 +128,7 @@ export class ForeignTextReader {
     const reference = inlineHint(isHeader ? "header" : "variable", name, text).replace(/^write /, "");
     const own = `"\${${toVariableName(name)}}"`;
     const hint = `write ${own} in its place; or declare the server under tool_servers and write ${reference}`;
-    return this.#read(node, `${field}.${name}`, { what, hint });
+    return this.#read(node, `${field}.${name}`, { what, hint, isGuess: verdict === "likely" });
   }
 
   #read(node: DocumentNode, field: string, credential?: CredentialField): ConfigText {
@@ -135,11 +138,14 @@ export class ForeignTextReader {
     for (const variable of unknown) this.addProblem(this.#unknownVariable(variable, node));
     const isBare = unknown.length === 0 && parts.every((part) => typeof part === "string");
     const isLiteralCredential = credential !== undefined && (isBare ? text !== "" : parts.some(hasFallback));
-    const isSecret = literalsOf(parts).some(looksLikeCredential) || isLiteralCredential;
-    if (isSecret) this.#reportInline(node, field, credential);
+    // A guess only warns: as a secret, an ordinary setting would be removed from the results of its server.
+    const isCredential = credential !== undefined && credential.isGuess !== true;
+    const hasCredential = literalsOf(parts).some(looksLikeCredential);
+    if (hasCredential || isLiteralCredential) this.#reportInline(node, field, credential);
+    const isSecret = hasCredential || (isLiteralCredential && isCredential);
     return isBare
       ? { kind: "literal", text: parts.join(""), isSecret, span: node.span }
-      : { kind: "template", text, parts, isSecret: isSecret || credential !== undefined, span: node.span };
+      : { kind: "template", text, parts, isSecret: isSecret || isCredential, span: node.span };
   }
 
   #reportType(node: DocumentNode, field: string, wanted: string): void {

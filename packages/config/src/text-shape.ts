@@ -239,13 +239,12 @@ export function textShape(role: "header" | "variable", isPerIdentity = false): S
       const value = forms.check(node, place);
       if (value === undefined) return undefined;
       if (typeof value === "string") {
-        // What has the known form of a credential is an error already.
-        const isSecret = secretVerdict(role, place.key, value) === "likely";
-        if (isSecret) {
+        // What is one for certain is an error already. A guess warns, and is removed from no result.
+        if (secretVerdict(role, place.key, value) === "likely") {
           const what = `${noun} ${quote(place.key)}`;
           warnOfInline(node, place, what, inlineHint(role, place.key, value));
         }
-        return { kind: "literal", text: value, isSecret, span: node.span };
+        return { kind: "literal", text: value, isSecret: false, span: node.span };
       }
       return { kind: "secret", ref: value.secret_key_ref, prefix: value.prefix ?? "", span: node.span };
     },
