@@ -72,7 +72,11 @@ export class ForeignTextReader {
           ? "the value of an option for a secret"
           : "what looks like a secret";
         const what = `field ${quote(name)} contains ${reason}`;
-        return this.#read(item, name, named.has(index) ? { what, hint: variableHint, isGuess: !options.has(index) } : undefined);
+        return this.#read(
+          item,
+          name,
+          named.has(index) ? { what, hint: variableHint, isGuess: !options.has(index) } : undefined,
+        );
       });
     }
     this.#reportType(node, field, "a list");

@@ -40,6 +40,8 @@ const secretAddress = /secret|passw(?:or)?d|bearer/;
 const countWords: ReadonlySet<string> = new Set(
   "budget count input limit max maximum min minimum num number output thinking threshold".split(" "),
 );
+/** Those before a single `token`. */
+const limitWords: ReadonlySet<string> = new Set(["max", "maximum", "min", "minimum"]);
 /** The same, written together. */
 const countedTogether = /^(?:max|min|num)(?:input|output|new|total|context|completion|thinking)*tokens$/;
 /** Variables whose value is the path of a file, as their programs document. */
@@ -81,6 +83,8 @@ export function isCredentialVariable(name: string, use: "literal" | "display" = 
   const end = words.findLastIndex((word) => !variantWords.has(word));
   return words.some((word, at) => {
     if ((word === "tokens" && isCounted) || countedTogether.test(word)) return false;
+    // `MAX_TOKEN` is counted, `INPUT_TOKEN` is a token.
+    if (word === "token" && at > 0 && limitWords.has(words[at - 1] ?? "")) return false;
     if (isCredentialWord(word)) return true;
     if (at !== end) return false;
     return shortWords.has(word) ? at > 0 || word === "pass" : shortEnding.test(word);

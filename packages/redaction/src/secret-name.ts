@@ -55,7 +55,14 @@ function isHarmless(name: string, value: string): boolean {
 
 /** Names of variables that hold a password or a session, whatever their value is that switches nothing. */
 const passwordName =
-  /(?:pass|passwd|passphrase|pwd|cookie|bearer)$|(?:^|[_-])(?:pw|pat|auth|jwt|totp|mfa|sas)$|(?:^|[_-])session[_-]?(?:id|string|data)$|(?:^|[_-])(?:session|connect|login|auth|php|j)[_-]?sess(?:ion)?(?:[_-]?id)?$/i;
+  /(?:passwd|passphrase)$|(?:^|[_.-])(?:pass|pwd|cookie|bearer|pw|pat|jwt|totp|mfa|sas)$|(?:^|[_-])session[_-]?(?:id|string|data)$|(?:^|[_-])(?:session|connect|login|auth|php|j)[_-]?sess(?:ion)?(?:[_-]?id)?$/i;
+/** Names of a login, or of the method of one: `SMTP_AUTH` is `user:password`, or `LOGIN`. */
+const authName = /(?:^|[_-])auth$/i;
+/** Names of methods: words, and numbers between separators. */
+const methodValue = /^[A-Za-z][A-Za-z]{0,19}(?:[-_+. ](?:[A-Za-z]{1,20}\d?|\d{1,4})){0,5}$/;
+/** Pins of a chip or a connector. */
+const hardwarePin =
+  /(?:^|[_-])(?:led|gpio|io|chip|board|sensor|button|btn|relay|motor|servo|buzzer|reset|rst|irq|interrupt|clk|clock|data|sda|scl|miso|mosi|sck|cs|ce|dc|tx|rx|adc|dac|pwm|i2c|spi|uart|output|input|power|trigger|echo)[_-]?pin$/i;
 /** Codes that a person types; a number of one to three digits is a pin of a chip or a counter. */
 const codeName = /(?:^|[_-])(?:otp|pin|pin[_-]?code|(?:mfa|2fa|otp|backup|recovery)[_-]?codes?)$/i;
 /** A session, where no word says of what it is the identifier. */
@@ -79,6 +86,7 @@ export function nameVerdict(
 ): "certain" | "likely" | undefined {
   const isNamed = role === "header" ? isCredentialHeader(name) : isCredentialVariable(name);
   if (isNamed) return isHarmless(name, value) ? undefined : "certain";
+  if (role === "header" && authName.test(name.trim())) return settingValue.test(value) ? undefined : "likely";
   if (role === "header" && name.length <= nameMaxLength && proofHeader.test(name.trim()))
     return isHarmlessProof(value) ? undefined : "likely";
   return isNamedSecret(name, value) ? "likely" : undefined;
@@ -92,8 +100,10 @@ function isHarmlessProof(value: string): boolean {
 /** Whether a name that shorter secrets have has a value that can be one. */
 function isNamedSecret(name: string, value: string): boolean {
   if (name.length > 128 || settingValue.test(value) || isPath(value)) return false;
-  if (passwordName.test(name)) return true;
-  if (codeName.test(name)) return !/^\d{1,3}$/.test(value);
+  // The session of a number is counted, and no secret.
+  if (passwordName.test(name)) return !(/id$/i.test(name) && /^\d{1,8}$/.test(value));
+  if (authName.test(name)) return !methodValue.test(value);
+  if (codeName.test(name)) return !/^\d{1,3}$/.test(value) && !hardwarePin.test(name);
   if (sessionName.test(name)) return !/^\d{1,8}$/.test(value);
   if (seedName.test(name)) return value.length >= 16 && !/^\d+$/.test(value);
   const password = passwordOfLogin(value);

@@ -77,7 +77,7 @@ function isIdentifier(name: string): boolean {
 
 /** Last words of the names of what is random, and no secret. */
 const identifierWords: ReadonlySet<string> = new Set(
-  "id ids identifier sid sids uuid guid sha commit rev revision ref checksum digest fingerprint integrity version address arn contract".split(
+  "id ids identifier spreadsheet sheet folder document project sid sids uuid guid sha commit rev revision ref checksum digest fingerprint integrity version address arn contract".split(
     " ",
   ),
 );
@@ -92,11 +92,13 @@ const presentValue = "[^\\s\"'\\\\$<{}[\\],;&#][^\\s\"'\\\\,;&#]{3,}";
 const namedSecrets: readonly RegExp[] = [
   // A member of JSON or YAML, a header, an assignment, a field of a connection string, a parameter of a URL.
   new RegExp(
-    `(?:${secretWord}|${secretKey})["'\\\\]{0,3}\\s{0,8}[:=]\\s{0,8}["'\\\\]{0,3}(?:(?:bearer|basic|token)\\s{1,8})?${presentValue}`,
+    `(?<!(?:max|min|maximum|minimum)[-_]?)(?:${secretWord}|${secretKey})["'\\\\]{0,3}\\s{0,8}[:=]\\s{0,8}["'\\\\]{0,3}(?:(?:bearer|basic|token)\\s{1,8})?${presentValue}`,
     "i",
   ),
   // A variable of a shell, such as OPENAI_KEY=….
-  new RegExp(`(?:^|[\\s"'])[A-Z0-9_]{0,60}(?:(?<!MON|TUR|DON|HOC|JOC|WHIS)KEY|PASS|PW)=["']?${presentValue}`),
+  new RegExp(
+    `(?:^|[\\s"'])[A-Z0-9_]{0,60}(?:(?<!MON|TUR|DON|HOC|JOC|WHIS)KEY|(?<!COM|BY|OVER|SUR|TRES|UNDER|LOW|HIGH|BAND|ALL)PASS|PW)=["']?${presentValue}`,
+  ),
   // An option in the command line of a shell.
   new RegExp(`(?:^|\\s)--?[\\w.-]{0,60}(?:${secretWord}|${secretKey})\\s{1,8}["']?(?!-)${presentValue}`, "i"),
   /\b(?:Bearer|Basic)\s{1,8}[^\s"'$<{]{8,}/i,
@@ -149,14 +151,16 @@ function hasPassword(value: string): boolean {
 /** Numbers of words that a recovery phrase (BIP 39) has. */
 const mnemonicLengths: ReadonlySet<number> = new Set([12, 15, 18, 21, 24]);
 
+/** Words of sentences that the list of recovery phrases has not. */
+const sentenceWord =
+  /^(?:the|and|for|with|are|not|was|has|from|but|his|her|our|how|its|than|been|were|had|did|does|yours?)$/;
+
 /** Whether a text is a recovery phrase: short words in lower case, without those that sentences have and its list has not. */
 function isMnemonic(value: string): boolean {
   if (value.length > 24 * 9) return false;
   const words = value.trim().split(/\s+/);
   return (
     mnemonicLengths.has(words.length) &&
-    words.every(
-      (word) => /^[a-z]{3,8}$/.test(word) && !/^(?:the|and|for|with|are|not|was|has|from)$/.test(word),
-    )
+    words.every((word) => /^[a-z]{3,8}$/.test(word) && !sentenceWord.test(word))
   );
 }
