@@ -1,7 +1,7 @@
 /** Texts that tell a new user what happens: switched off servers, missing secrets, errors of servers, other files. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { echoServer, runToolcrib, startServe } from "./transcript.ts";
@@ -48,6 +48,50 @@ test("config check names secrets and variables that are missing, and is no error
   assert.match(missing.stdout, /\nOK toolcrib\.json\n$/);
   const set = await run({ ACME_TOKEN: "aB3dE6fG7hI8", TOOLCRIB_SECRET_CRM_TOKEN: "aB3dE6fG7hI8" });
   assert.equal(set.stdout, "OK toolcrib.json\n");
+});
+
+test("config check asks no keychain, and warns of no secret that is stored with a key of the keychain", {
+  skip: process.platform !== "linux",
+}, async () => {
+  await using directory = await makeTemporaryDirectory();
+  const called = directory.join("called");
+  mkdirSync(directory.join("bin"));
+  const key = Buffer.alloc(32, 7).toString("base64");
+  const script = `#!/bin/sh\necho "$@" >> "${called}"\nprintf '${key}'\n`;
+  writeFileSync(directory.join("bin/secret-tool"), script, { mode: 0o700 });
+  const env = {
+    PATH: `${directory.join("bin")}:${process.env["PATH"]}`,
+    TOOLCRIB_SECRETS_KEY: "keychain:store-key",
+  };
+  const setting = { directory: directory.path, env };
+  for (const name of ["crm-token", "wiki-token"]) {
+    const set = await runToolcrib(["secret", "set", name], { ...setting, stdin: "aB3dE6fG7hI8" });
+    assert.equal(set.code, 0, set.stderr);
+  }
+  assert.ok(existsSync(called));
+  rmSync(called);
+  const at = (id: string, ref: unknown) => ({
+    id,
+    transport: {
+      kind: "streamable_http",
+      url: "https://mcp.example.com/mcp",
+      headers: { Authorization: { prefix: "Bearer ", secret_key_ref: ref } },
+    },
+  });
+  const tool_servers = [
+    at("crm", "crm-token"),
+    at("wiki", { store: "wiki-token" }),
+    at("chat", { keychain: "chat-token" }),
+    at("gone", { store: "gone-token" }),
+  ];
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers }, undefined, 2));
+  const { code, stdout } = await runToolcrib(["config", "check"], setting);
+  assert.equal(code, 0, stdout);
+  assert.deepEqual(
+    [...stdout.matchAll(/The server "(\w+)" does not start here/g)].map(([, id]) => id),
+    ["gone"],
+  );
+  assert.equal(existsSync(called), false, "the keychain was asked");
 });
 
 test("connect and import --move say when the running gateway serves another file", async () => {

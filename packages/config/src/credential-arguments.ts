@@ -8,6 +8,9 @@
 const credentialOption =
   /^--?(?:[A-Za-z0-9]+[-_.])*(?:(?:api|access|secret|auth|private)[-_]?key|token|secret|password|passwd|passphrase|credentials?)$/i;
 
+/** Those that limit a number of tokens: `--max-token 4096`. */
+const countOption = /^--?(?:[A-Za-z0-9]+[-_.])*(?:max|min|maximum|minimum|limit|num)[-_.]/i;
+
 /** Values that only say where the credential is. */
 const reference = /^(?:\$|env:|file:|keychain:|op:\/\/|~?\.{0,2}[\\/]|[A-Za-z]:\\)/;
 
@@ -26,6 +29,7 @@ export function credentialArguments(texts: readonly (string | undefined)[]): Rea
     const [at, value] = equals === -1 ? [index + 1, texts[index + 1]] : [index, text.slice(equals + 1)];
     if (value === undefined || value === "" || reference.test(value)) continue;
     if (equals === -1 && value.startsWith("-")) continue;
+    if (countOption.test(option) && /^\d{1,9}$/.test(value)) continue;
     found.add(at);
   }
   return found;

@@ -16,6 +16,7 @@ import {
   suspectedCredentials,
 } from "@toolcrib/redaction";
 import { credentialArguments } from "./credential-arguments.ts";
+import { judgeArguments } from "./judge-arguments.ts";
 
 /** Returns `text` in quotes, harmless to a terminal and cut to one line; never a credential. */
 export function quote(text: string): string {
@@ -65,11 +66,20 @@ function credentialSpans(tree: DocumentNode): Span[] {
         else visit(item, context);
       }
     } else if (node.kind === "map") {
-      for (const { key, keySpan, value } of node.entries) {
+      const { entries } = node;
+      for (const { key, keySpan, value } of entries) {
         if (looksLikeCredential(key)) hidden.push(keySpan);
         const isText = value.kind === "scalar" && typeof value.value === "string";
         if (isText && isSecretSetting(key, value.text)) hidden.push(value.span);
-        else visit(value, contextOf(key, context));
+        if (key === "args" && value.kind === "list") {
+          const program = entries.find((entry) => entry.key === "command")?.value;
+          const { secrets } = judgeArguments(
+            program === undefined ? "" : (textOf(program) ?? ""),
+            value.items.map(textOf),
+          );
+          hidden.push(...[...secrets].map((at) => value.items[at]!.span));
+        }
+        visit(value, contextOf(key, context));
       }
     } else if (isHidden(node, context)) {
       hidden.push(node.span);
@@ -82,10 +92,18 @@ function credentialSpans(tree: DocumentNode): Span[] {
 
 /** Whether a text is a secret by its name and value. Texts of people, such as descriptions, are judged by their known forms alone. */
 function isSecretSetting(name: string, value: string): boolean {
+  if (name === "url" && !isVariable(value)) return isSecretEndpoint(value);
   return (
     /^[A-Z][A-Z0-9_]*$/.test(name) &&
     !isVariable(value) &&
     secretVerdict("variable", name, value) === "likely"
+  );
+}
+
+/** Whether a URL may be a secret. A user name in it has a finding of its own, and is hidden alone. */
+export function isSecretEndpoint(value: string): boolean {
+  return (
+    secretVerdict("url", "", value.replace(/^([a-z][a-z0-9+.-]{0,40}:\/\/)[^/?#@]*@/i, "$1")) === "likely"
   );
 }
 

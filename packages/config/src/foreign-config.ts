@@ -21,7 +21,7 @@ import {
 } from "@toolcrib/document";
 import type { ServerDeclaration } from "./config-layer.ts";
 import type { TransportConfig } from "./config-types.ts";
-import { quote } from "./display-source.ts";
+import { quote, textOf } from "./display-source.ts";
 import { documentFields } from "./document-shape.ts";
 import { ForeignTextReader } from "./foreign-text-reader.ts";
 import { toServerId } from "./server-id.ts";
@@ -193,7 +193,7 @@ function parseTransport(
     return {
       kind,
       command: texts.one(command, "command"),
-      args: texts.list(fieldOf(node, "args"), "args"),
+      args: texts.list(fieldOf(node, "args"), "args", textOf(command) ?? ""),
       env: texts.map(fieldOf(node, "env"), "env"),
       cwd: texts.optional(fieldOf(node, "cwd"), "cwd"),
     };

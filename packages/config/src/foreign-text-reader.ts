@@ -12,7 +12,8 @@ import {
 } from "@toolcrib/redaction";
 import type { ConfigText, TemplatePart } from "./config-types.ts";
 import { credentialArguments } from "./credential-arguments.ts";
-import { quote, textOf } from "./display-source.ts";
+import { isSecretEndpoint, quote, textOf } from "./display-source.ts";
+import { judgeArguments } from "./judge-arguments.ts";
 import { lintServerUrl } from "./server-url.ts";
 import { parseTemplate } from "./template.ts";
 import { inlineHint, toVariableName } from "./text-shape.ts";
@@ -22,6 +23,8 @@ import { ownHeaders, urlContainsCredential } from "./transport-shape.ts";
 interface CredentialField {
   readonly what: string;
   readonly hint: string;
+  /** Whether its value only looks like one. */
+  readonly isGuess?: boolean;
 }
 
 const variableHint = `write \${NAME} in its place and set that variable`;
@@ -56,14 +59,24 @@ export class ForeignTextReader {
     return node === undefined ? undefined : this.#read(node, field);
   }
 
-  list(node: DocumentNode | undefined, field: string): readonly ConfigText[] {
+  /** Reads a list of arguments. @param command the program that gets them; empty for other lists */
+  list(node: DocumentNode | undefined, field: string, command = ""): readonly ConfigText[] {
     if (node === undefined) return [];
     if (node.kind === "list") {
-      const named = credentialArguments(node.items.map(textOf));
+      const texts = node.items.map(textOf);
+      const options = credentialArguments(texts);
+      const { secrets: named } = judgeArguments(command, texts);
       return node.items.map((item, index) => {
         const name = `${field}[${index}]`;
-        const what = `field ${quote(name)} contains the value of an option for a secret`;
-        return this.#read(item, name, named.has(index) ? { what, hint: variableHint } : undefined);
+        const reason = options.has(index)
+          ? "the value of an option for a secret"
+          : "what looks like a secret";
+        const what = `field ${quote(name)} contains ${reason}`;
+        return this.#read(
+          item,
+          name,
+          named.has(index) ? { what, hint: variableHint, isGuess: !options.has(index) } : undefined,
+        );
       });
     }
     this.#reportType(node, field, "a list");
@@ -88,8 +101,11 @@ export class ForeignTextReader {
   }
 
   url(node: DocumentNode): ConfigText {
-    const isSecret = node.kind === "scalar" && urlContainsCredential(node.text);
-    const field = { what: "its URL contains a possible secret", hint: variableHint };
+    const isSecret =
+      node.kind === "scalar" &&
+      (urlContainsCredential(node.text) || (isBare(node.text) && isSecretEndpoint(node.text)));
+    const isGuess = node.kind !== "scalar" || !urlContainsCredential(node.text);
+    const field = { what: "its URL contains a possible secret", hint: variableHint, isGuess };
     const text = this.#read(node, "url", isSecret ? field : undefined);
     const problem = text.kind === "literal" ? lintServerUrl(text.text.trim(), false) : undefined;
     if (problem !== undefined) {
@@ -108,14 +124,15 @@ export class ForeignTextReader {
     const text = node.kind === "scalar" ? node.text : "";
     const role = isHeader ? "header" : "variable";
     const isNamed = isHeader ? isCredentialHeader(name) : isCredentialVariable(name);
-    const isBare = parseTemplate(text).parts.every((part) => typeof part === "string");
-    if (!isNamed && !(isBare && secretVerdict(role, name, text) === "likely"))
+    const isLiteral = isBare(text);
+    const verdict = isLiteral ? secretVerdict(role, name, text) : undefined;
+    if (isLiteral ? verdict === undefined || (verdict === "certain" && !isNamed) : !isNamed)
       return this.#read(node, `${field}.${name}`);
     const what = `${isHeader ? "header" : "environment variable"} ${quote(name)} contains a literal`;
     const reference = inlineHint(isHeader ? "header" : "variable", name, text).replace(/^write /, "");
     const own = `"\${${toVariableName(name)}}"`;
     const hint = `write ${own} in its place; or declare the server under tool_servers and write ${reference}`;
-    return this.#read(node, `${field}.${name}`, { what, hint });
+    return this.#read(node, `${field}.${name}`, { what, hint, isGuess: verdict === "likely" });
   }
 
   #read(node: DocumentNode, field: string, credential?: CredentialField): ConfigText {
@@ -125,11 +142,14 @@ export class ForeignTextReader {
     for (const variable of unknown) this.addProblem(this.#unknownVariable(variable, node));
     const isBare = unknown.length === 0 && parts.every((part) => typeof part === "string");
     const isLiteralCredential = credential !== undefined && (isBare ? text !== "" : parts.some(hasFallback));
-    const isSecret = literalsOf(parts).some(looksLikeCredential) || isLiteralCredential;
-    if (isSecret) this.#reportInline(node, field, credential);
+    // A guess only warns: as a secret, an ordinary setting would be removed from the results of its server.
+    const isCredential = credential !== undefined && credential.isGuess !== true;
+    const hasCredential = literalsOf(parts).some(looksLikeCredential);
+    if (hasCredential || isLiteralCredential) this.#reportInline(node, field, credential);
+    const isSecret = hasCredential || (isLiteralCredential && isCredential);
     return isBare
       ? { kind: "literal", text: parts.join(""), isSecret, span: node.span }
-      : { kind: "template", text, parts, isSecret: isSecret || credential !== undefined, span: node.span };
+      : { kind: "template", text, parts, isSecret: isSecret || isCredential, span: node.span };
   }
 
   #reportType(node: DocumentNode, field: string, wanted: string): void {
@@ -162,6 +182,11 @@ export class ForeignTextReader {
       span: node.span,
     };
   }
+}
+
+/** Whether a text has no variables. */
+function isBare(text: string): boolean {
+  return parseTemplate(text).parts.every((part) => typeof part === "string");
 }
 
 /** Returns the literal texts and the fallbacks of `parts`. */

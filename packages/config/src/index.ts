@@ -18,9 +18,9 @@ export type {
   ToolServerConfig,
 } from "./config-types.ts";
 export { containmentLine } from "./containment-line.ts";
-export { credentialArguments } from "./credential-arguments.ts";
 export { formatConfigReport } from "./format-config-report.ts";
 export { configJsonSchema } from "./json-schema.ts";
+export { judgeArguments } from "./judge-arguments.ts";
 export { commandHint } from "./lint-commands.ts";
 export { type LoadConfigDeps, loadConfig, parseConfig } from "./load-config.ts";
 export { mergeConfigs } from "./merge-configs.ts";

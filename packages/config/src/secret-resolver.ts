@@ -20,6 +20,8 @@ export interface SecretResolverDeps {
   readonly readFile: ReadFile;
   /** Home folder (`~/.toolcrib`) with the secret store, and with plain files in its folder `secrets`. */
   readonly home: string;
+  /** What only the keychain can say fails with `CONFIG_SECRET_NOT_AVAILABLE`: the keychain can ask its user. */
+  readonly withoutKeychain?: boolean;
 }
 
 /** A secret's value and its source, or the reason why it cannot be resolved. */
@@ -121,12 +123,19 @@ function failed(code: string, message: string, hint: string): SecretResolution {
 async function readFrom(
   kind: SecretRef["kind"],
   place: string,
-  { env, readFile, home }: SecretResolverDeps,
+  { env, readFile, home, withoutKeychain }: SecretResolverDeps,
 ): Promise<{ readonly value: string; readonly from: SecretSource["kind"] }> {
   if (kind === "named") {
-    const found = await readNamedSecret(place, { env, readFile, home });
+    const found = await readNamedSecret(place, { env, readFile, home, withoutKeychain });
     return { value: found.value, from: found.kind };
   }
-  const source = createSecretSource({ kind, env, readFile, home, platform: process.platform });
+  const source = createSecretSource({
+    kind,
+    env,
+    readFile,
+    home,
+    withoutKeychain,
+    platform: process.platform,
+  });
   return { value: await source.read(place), from: kind };
 }

@@ -231,17 +231,20 @@ export function textShape(role: "header" | "variable", isPerIdentity = false): S
   return {
     check(node, place) {
       // Before any other check, and for numbers too: no message may quote this value.
-      if (node.kind === "scalar" && node.text !== "" && isNamed(place.key)) {
+      const isLiteral = node.kind === "scalar" && isNamed(place.key);
+      if (isLiteral && secretVerdict(role, place.key, node.text) === "certain") {
         const what = `${noun} ${quote(place.key)} contains a literal`;
         return reportInline(node, place, what, inlineHint(role, place.key, node.text));
       }
       const value = forms.check(node, place);
       if (value === undefined) return undefined;
       if (typeof value === "string") {
-        // What has the known form of a credential is an error already.
-        const isSecret = secretVerdict(role, place.key, value) === "likely";
-        if (isSecret) warnOfInline(node, place, noun, inlineHint(role, place.key, value));
-        return { kind: "literal", text: value, isSecret, span: node.span };
+        // What is one for certain is an error already. A guess warns, and is removed from no result.
+        if (secretVerdict(role, place.key, value) === "likely") {
+          const what = `${noun} ${quote(place.key)}`;
+          warnOfInline(node, place, what, inlineHint(role, place.key, value));
+        }
+        return { kind: "literal", text: value, isSecret: false, span: node.span };
       }
       return { kind: "secret", ref: value.secret_key_ref, prefix: value.prefix ?? "", span: node.span };
     },
@@ -249,12 +252,12 @@ export function textShape(role: "header" | "variable", isPerIdentity = false): S
   };
 }
 
-/** Warns of a literal that may be a secret; the value is used, and shown in no message. */
-function warnOfInline(node: DocumentNode, place: Place, noun: string, hint: string): void {
+/** Warns of a literal that may be a secret; the value is used, and shown in no message. @param what has it, for messages */
+export function warnOfInline(node: DocumentNode, place: Place, what: string, hint: string): void {
   reportAt(node, place, {
     severity: "warning",
     code: "CONFIG_INLINE_SECRET",
-    message: `inline secret: ${noun} ${quote(place.key)} contains what looks like a secret`,
+    message: `inline secret: ${what} contains what looks like a secret`,
     hint,
   });
 }

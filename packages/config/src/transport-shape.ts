@@ -30,10 +30,11 @@ import type { JsonObject } from "@toolcrib/json";
 import { looksLikeCredential } from "@toolcrib/redaction";
 import type { ConfigText } from "./config-types.ts";
 import { credentialArguments } from "./credential-arguments.ts";
-import { quote, textOf } from "./display-source.ts";
+import { isSecretEndpoint, quote, textOf } from "./display-source.ts";
+import { judgeArguments } from "./judge-arguments.ts";
 import { inspectOAuthHeaders, oauthShape } from "./oauth-shape.ts";
 import { lintServerUrl } from "./server-url.ts";
-import { inspectVariables, reportInline, secretText, textShape } from "./text-shape.ts";
+import { inspectVariables, reportInline, secretText, textShape, warnOfInline } from "./text-shape.ts";
 import { fieldsOfKind, resolveKind, type TransportKind, transportKinds, withKind } from "./transport-kind.ts";
 
 const command = text({
@@ -96,6 +97,17 @@ function argumentsOf<T>(item: Shape<T>): Shape<readonly T[]> {
   return list(item, { description: "Command-line arguments.", maxItems: 1000, inspect: inspectArguments });
 }
 
+/** Warns of the arguments of a command that may be secrets; those that are ones have an error. */
+export function warnOfArguments(command: string, node: DocumentNode | undefined, place: Place): void {
+  const items = node?.kind === "list" ? node.items : [];
+  const texts = items.map(textOf);
+  const named = credentialArguments(texts);
+  for (const at of judgeArguments(command, texts).secrets) {
+    if (!named.has(at) && !looksLikeCredential(texts[at] ?? ""))
+      warnOfInline(items[at]!, place, `argument ${at + 1}`, argumentHint);
+  }
+}
+
 function inspectArguments(_values: unknown, node: DocumentNode, place: Place): void {
   const items = node.kind === "list" ? node.items : [];
   for (const index of credentialArguments(items.map(textOf))) {
@@ -118,9 +130,17 @@ const plainUrl = text({
   examples: ["https://code-search.internal:8443/mcp"],
   inspect(value, node, place) {
     inspectVariables(value, node, place);
-    if (!urlContainsCredential(value)) return;
     const hint = "send it in a header: headers: { Authorization: { secret_key_ref: NAME } }";
-    reportInline(node, place, "transport.url contains a possible secret", hint);
+    if (urlContainsCredential(value)) {
+      reportInline(node, place, "transport.url contains a possible secret", hint);
+    } else if (isSecretEndpoint(value)) {
+      warnOfInline(
+        node,
+        place,
+        "transport.url",
+        `${hint}; or, for a URL that is one, url: { secret_key_ref: NAME }`,
+      );
+    }
   },
 });
 
@@ -260,6 +280,8 @@ const stdioRecord = record({
   inspect(_value, node, place) {
     const command = entryOf(node, "command");
     const manifest = entryOf(node, "manifest");
+    const program = command === undefined ? "" : (textOf(command.value) ?? "");
+    warnOfArguments(program, fieldOf(node, "args"), { ...place, path: `${place.path}.args` });
     if (command === undefined && manifest === undefined) {
       reportAtMap(node, place, {
         code: "CONFIG_COMMAND_REQUIRED",

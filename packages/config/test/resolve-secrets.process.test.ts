@@ -77,6 +77,34 @@ test("resolveTransport() reads a secret from the environment", async () => {
   assert.deepEqual(secrets.values(), ["hunter2"]);
 });
 
+test("resolveTransport() remembers no literal that only may be a secret: it would be removed from results", async () => {
+  const env = {
+    COMPASS: "north-west",
+    BUCKET: "my-company-prod-logs-eu-central-1-123456789012",
+    SPREADSHEET: "1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgVE2upms",
+    PIN: "4920",
+    DATABASE_URL: "postgresql://app:hunter2@db/shop",
+  };
+  const own = { tool_servers: [{ id: "a", transport: { kind: "stdio", command: "x", env } }] };
+  const foreign = { mcpServers: { a: { command: "x", env } } };
+  for (const [config, name] of [
+    [own, "toolcrib.json"],
+    [foreign, ".mcp.json"],
+  ] as const) {
+    const secrets = resolver();
+    const transport = await resolveTransport(serverOf(JSON.stringify(config), name), secrets);
+    assert.deepEqual(transport.kind === "stdio" && transport.env, env);
+    assert.deepEqual(secrets.values(), [], name);
+  }
+  // What is one by its name or form is removed: only other programs' files may contain it.
+  const secrets = resolver();
+  const certain = {
+    mcpServers: { a: { command: "x", env: { API_KEY: "hunter2", OTHER: `ghp_${"aB3d".repeat(9)}` } } },
+  };
+  await resolveTransport(serverOf(JSON.stringify(certain), ".mcp.json"), secrets);
+  assert.deepEqual(secrets.values(), [`ghp_${"aB3d".repeat(9)}`, "hunter2"]);
+});
+
 test("resolveTransport() reads a secret from a file, without its trailing line break", async () => {
   await secretFile("key", "hunter2\n");
   await secretFile("crlf", "hunter2\r\n");

@@ -25,7 +25,10 @@ export const tokenPattern: string = `(?<![A-Za-z0-9_-])(?:${[
   "SG\\.[A-Za-z0-9_-]{16,}\\.[A-Za-z0-9_-]{16,}",
   // Bots of Telegram.
   "[0-9]{8,10}:AA[A-Za-z0-9_-]{33}",
-].join("|")})|-----BEGIN [A-Z0-9 ]{1,40}-----`;
+  // Bots of Discord, and applications of Azure.
+  "[MNO][A-Za-z0-9_-]{22,28}\\.[A-Za-z0-9_-]{6}\\.[A-Za-z0-9_-]{27,64}",
+  "[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}",
+].join("|")})|-----BEGIN (?!(?:[A-Z0-9]{1,20} )?PUBLIC KEY-)[A-Z0-9 ]{1,40}-----`;
 
 const token = new RegExp(tokenPattern);
 

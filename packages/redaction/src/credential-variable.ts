@@ -11,7 +11,7 @@ const nameMaxLength = 256;
 const credentialWord = /key|token|secret|passw(?:or)?d|passphrase|passcode|credential|bearer|mnemonic/;
 /** Words that contain one of these and name none, at the beginning of a word, which may go on: `KEYBOARDLAYOUT`. */
 const ordinaryBeginning =
-  /^(?:key(?:board|chain|cloak|code|frame|less|map|note|pad|press|ring|space|stone|stroke|vault|word)|tokeni[sz](?:ation|e[drs]?|ing)|secretar(?:iat|ial|ies|y)|passwordless|(?:survey|chaos|tamper|grease|violent)?monkey|turkey|donkey|hockey|(?:dis[ck])?jockey|whiskey|mickey)(?:s(?!ecret))?/;
+  /^(?:key(?:bind(?:ing)?|board|chain|cloak|code|frame|less|map|note|pad|press|ring|space|stone|stroke|vault|word)|tokeni[sz](?:ation|e[drs]?|ing)|secretar(?:iat|ial|ies|y)|passwordless|(?:survey|chaos|tamper|grease|violent)?monkey|turkey|donkey|hockey|(?:dis[ck])?jockey|whiskey|mickey)(?:s(?!ecret))?/;
 /** Those that count as a whole only: a key of a hot wallet is a `HOTKEYPEM`. */
 const ordinaryWord = /^(?:hotkey|turnkey)s?$/;
 /** Words that name one only at the end of a name. `PWD` and `PASS_THROUGH` begin with one and name none. */
@@ -27,7 +27,7 @@ const variantWords: ReadonlySet<string> = new Set(
 );
 /** Last words of the name of something about a credential: where it is, or how it is made. */
 const aboutWords: ReadonlySet<string> = new Set(
-  "algorithm bytes count dir directory duration enabled encoding endpoint expiration expiry file filename folder format header host length lifetime limit name path port prefix region size timeout ttl type uri url".split(
+  "algorithm binding bindings budget bytes count dir directory duration enabled encoding endpoint expiration expiry file filename folder format header host length lifetime limit method methods mode name path port prefix provider region rotation scanning scheme size strategy timeout ttl type uri url".split(
     " ",
   ),
 );
@@ -40,6 +40,8 @@ const secretAddress = /secret|passw(?:or)?d|bearer/;
 const countWords: ReadonlySet<string> = new Set(
   "budget count input limit max maximum min minimum num number output thinking threshold".split(" "),
 );
+/** Those before a single `token`. */
+const limitWords: ReadonlySet<string> = new Set(["max", "maximum", "min", "minimum"]);
 /** The same, written together. */
 const countedTogether = /^(?:max|min|num)(?:input|output|new|total|context|completion|thinking)*tokens$/;
 /** Variables whose value is the path of a file, as their programs document. */
@@ -81,6 +83,8 @@ export function isCredentialVariable(name: string, use: "literal" | "display" = 
   const end = words.findLastIndex((word) => !variantWords.has(word));
   return words.some((word, at) => {
     if ((word === "tokens" && isCounted) || countedTogether.test(word)) return false;
+    // `MAX_TOKEN` is counted, `INPUT_TOKEN` is a token.
+    if (word === "token" && at > 0 && limitWords.has(words[at - 1] ?? "")) return false;
     if (isCredentialWord(word)) return true;
     if (at !== end) return false;
     return shortWords.has(word) ? at > 0 || word === "pass" : shortEnding.test(word);

@@ -8,7 +8,7 @@ import { looksLikeSecret, tokenPattern } from "@toolcrib/document";
 import { webhookPattern } from "./webhooks.ts";
 
 const credentialHeader =
-  /^(?:authorization|proxy-authorization|cookie|(?:.*[-_])?(?:api-?key|token|secret|passw(?:or)?d)|.*[-_](?:key|jwt|pat))$/i;
+  /^(?:key|cookie|(?:.*[-_])?(?:authorization|authentication|api-?key|(?:auth|access|api|session)?token|secret|passw(?:or)?d)|.*[-_](?:key|jwt|pat))$/i;
 
 /** Whether a header of this name carries a credential. */
 export function isCredentialHeader(name: string): boolean {
@@ -44,7 +44,7 @@ export function credentialRanges(text: string): { start: number; end: number }[]
 
 /** A prefilter: every match of `credentialPatterns` contains one of these. Most texts have none. */
 const beginning =
-  /sk-|[rs]k_|gh[oprsu]_|pat[-_]|xox[a-z]-|xapp-|A[KS]IA|AIza|ya29|sh(?:pat|pca|ppa|pss)_|npm_|pypi-|hf_|whsec_|SG\.|gsk_|xai-|r8_|pplx-|tvly-|dop_v1_|lin_api_|ntn_|figd_|sbp_|sntry|glsa_|ATATT|dapi|hvs\.|tcb_|lsv2_|PMAK-|NRAK-|key-|fc-|apify_|:AA|eyJ|-----BEGIN|Bearer|Basic|:\/\/|[?&]|hook|\.com\//i;
+  /sk-|[rs]k_|gh[oprsu]_|pat[-_]|xox[a-z]-|xapp-|A[KS]IA|AIza|ya29|sh(?:pat|pca|ppa|pss)_|npm_|pypi-|hf_|whsec_|SG\.|gsk_|xai-|r8_|pplx-|tvly-|dop_v1_|lin_api_|ntn_|figd_|sbp_|sntry|glsa_|ATATT|dapi|hvs\.|tcb_|lsv2_|PMAK-|NRAK-|key-|fc-|apify_|:AA|\dQ~|[MNO][\w-]{22,28}\.|eyJ|-----BEGIN|Bearer|Basic|:\/\/|[?&]|hook|\.com\//i;
 
 /**
  * Quantifiers are bounded where a failed match is retried from the next

@@ -5,12 +5,18 @@
 
 import { looksLikeCredential } from "./credential.ts";
 import { hasHighEntropy } from "./random-text.ts";
+import { isSecretParameter } from "./secret-name.ts";
 import { webhookPattern } from "./webhooks.ts";
 
 /** Segments after which a document, a commit or a folder is named. Its identifier is random, and no secret. */
 const identifiedThings: ReadonlySet<string> = new Set(
   "d spreadsheets document folders file files blob commit commits tree blobs sha256".split(" "),
 );
+/** Segments after which a UUID is what lets somebody in. */
+const enteringSegment = /^(?:s|k|t|u|mcp|sse|key|token|secret|shared?|connect|sessions?)$/i;
+const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+/** A commit, which says what is fetched from a repository of Git. */
+const gitCommit = /[@#][0-9a-f]{7,64}$/i;
 const hookSegment = /^(?:web-?)?hooks?$/i;
 const webhook = new RegExp(webhookPattern, "i");
 
@@ -27,14 +33,16 @@ export function isWebhook(value: string): boolean {
 export function isSecretUrl(value: string, name = ""): boolean {
   if (value.length > 4096) return /^[a-z][a-z0-9+.-]*:\/\//i.test(value);
   const [, scheme = "", authority = "", rest = ""] =
-    /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)(.*)$/is.exec(value.trim()) ?? [];
+    /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)(.*)$/is.exec(withoutCommit(value.trim())) ?? [];
   if (scheme === "") return false;
   if (/^https?$/i.test(scheme) && isSecretUser(authority)) return true;
-  if (/[?&#][\w.-]{0,40}(?:key|token|secret|password|auth|sig)[\w.-]{0,40}=[^&#$<{]/i.test(rest)) return true;
+  if (parametersOf(rest).some(([key, text]) => isSecretParameter(key, text))) return true;
   const [path = ""] = rest.split(/[?#]/, 1);
   const segments = path.split("/").filter((part) => part !== "");
   if (/web_?hook/i.test(name) && segments.length > 0) return true;
   if (segments.some((part, at) => hookSegment.test(part) && isHookCode(segments.slice(at + 1)))) return true;
+  if (segments.some((part, at) => uuid.test(part) && enteringSegment.test(segments[at - 1] ?? "")))
+    return true;
   return (
     segments.some((part, at) => isRandomPart(part) && !identifiedThings.has(segments[at - 1] ?? "")) ||
     rest
@@ -42,6 +50,28 @@ export function isSecretUrl(value: string, name = ""): boolean {
       .split(/[?&=#]/)
       .some(isRandomPart)
   );
+}
+
+/** The URL without the commit at its end, where it is one of a repository. */
+function withoutCommit(value: string): string {
+  return /^git\+|^git:/i.test(value) || /\.git[@#]/.test(value) ? value.replace(gitCommit, "") : value;
+}
+
+/** The parameters after the path, with their names and values as a server reads them. */
+function parametersOf(rest: string): readonly (readonly [name: string, value: string])[] {
+  const [, ...parts] = rest.split(/[?&#;]/);
+  return parts.flatMap((part) => {
+    const equals = part.indexOf("=");
+    return equals === -1 ? [] : [[decoded(part.slice(0, equals)), decoded(part.slice(equals + 1))] as const];
+  });
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function isRandomPart(part: string): boolean {

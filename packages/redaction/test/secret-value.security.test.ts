@@ -11,6 +11,12 @@ const mixed = (length: number) =>
   "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3gH6jL9nP2rT5vX8zA1cE4gI7kM0oQ3s".slice(0, length);
 const upper = (length: number) => "A7C2E9G4J1L6N3P8R5T0V7X2Z9B4D1F6".slice(0, length);
 
+const pem = (what: string) => `-----BEGIN ${what}-----\n${mixed(64)}\n-----END ${what}-----`;
+/** As a service account is passed in a variable. */
+const longBase64 = Buffer.from(
+  JSON.stringify({ type: "service_account", data: mixed(64).repeat(12) }),
+).toString("base64");
+
 type Pair = readonly [name: string, value: string];
 
 const certain: readonly Pair[] = [
@@ -59,6 +65,15 @@ const certain: readonly Pair[] = [
   ["TELEGRAM", `123456789:AA${mixed(33)}`],
   ["SESSION", `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.${mixed(43)}`],
   ["HEADER", `Bearer ${mixed(20)}`],
+  ["DISCORD", ["MTk4NjIyNDgzNDcxOTI1MjQ4", "Cl2FMQ", "ZnCjm1XVW7vRze4b7Cq4se7kKWs"].join(".")],
+  ["AZURE_SP", ["abc8Q", "dEfGhIjKlMnOpQrStUvWxYz0123456789a"].join("~")],
+  // A key of what is looked up is a word; this one is none.
+  ["KEY", "hunter2"],
+  ["CACHE_KEY", "hunter2x9"],
+  ["PASS", "swordfish"],
+  ["NEXT_PUBLIC_API_KEY", "hunter2"],
+  ["PUBLIC_KEY_PASSWORD", "hunter2"],
+  ["PUBLIC_KEY", pem("PRIVATE KEY")],
 ];
 
 const likely: readonly Pair[] = [
@@ -111,6 +126,21 @@ const likely: readonly Pair[] = [
   ["GENERIC", mixed(32)],
   ["LICENSE", hex(40)],
   ["HEADERS", '{"Authorization":"Bearer hunter2x"}'],
+  ["GCP_ACCOUNT", longBase64],
+  ["GCP_ACCOUNT", longBase64.replace(/.{76}/g, "$&\n")],
+  ["GCP_ACCOUNT", longBase64.repeat(100)],
+  ["DB_URL", "postgres://user:p/ss0rd@host/db"],
+  ["DB_URL", "the one of postgres://user:ss0rd@host/db"],
+  ["LOGIN", "bob:hunter2"],
+  ["SERVICE_USER", "bob:hunter2"],
+  ["DB_CONN", "Server=db;User=sa;Password=abc;"],
+  ["DB_CONN", "host=db user=sa password=abc"],
+  ["FEED", "https://example.com/mcp?pass=hunter2"],
+  ["FEED", "https://example.com/mcp?jwt=hunter2"],
+  ["FEED", "https://example.com/mcp?a=b&pw=hunter2"],
+  ["FEED", "https://example.com/mcp?api%5fk%65y=hunter2"],
+  ["FEED", "https://example.com/mcp?code=hunter2x"],
+  ["FEED", "https://example.com/s/a1b2c3d4-0000-1111-2222-333344445555/mcp"],
 ];
 
 const none: readonly Pair[] = [
@@ -180,6 +210,67 @@ const none: readonly Pair[] = [
   ["FEATURES", "read_only_mode_enabled,write_mode_disabled"],
   ["KUBECONFIG", "~/.kube/config"],
   ["EMPTY", ""],
+  // Names that contain the word of a credential, with values that none can have.
+  ["KEYBINDINGS", "vim"],
+  ["KEY_BINDINGS", "emacs"],
+  ["SORT_KEY", "created_at"],
+  ["SORT_KEY", "gsi1sk"],
+  ["sortKey", "createdAt"],
+  ["PRIMARY_KEY", "id"],
+  ["PRIMARY_KEYS", "tenant_id, id"],
+  ["PARTITION_KEY", "pk"],
+  ["PARTITION_KEY", "/tenantId"],
+  ["FOREIGN_KEY", "user_id"],
+  ["GROUP_KEY", "region"],
+  ["RANGE_KEY", "timestamp"],
+  ["KEY", "id"],
+  ["KEYS", "up,down,left,right"],
+  ["CACHE_KEY", "tools.list"],
+  ["LOOKUP_KEY", "email"],
+  ["TRANSLATION_KEY", "menu.file.open"],
+  ["MODIFIER_KEY", "Ctrl+Shift"],
+  ["PUBLIC_KEY", pem("PUBLIC KEY")],
+  ["PUBLIC_KEY", pem("RSA PUBLIC KEY")],
+  ["SSH_PUBLIC_KEY", `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${mixed(43)} ada@example.com`],
+  ["VAPID_PUBLIC_KEY", `B${mixed(64)}`],
+  ["STRIPE_PUBLISHABLE_KEY", `pk_live_${mixed(24)}`],
+  ["SECRET_SCANNING", "on"],
+  ["SECRET_SCANNING_MODE", "strict"],
+  ["SECRET_PROVIDER", "vault"],
+  ["SECRETS_ROTATION", "weekly"],
+  ["BEARER_METHODS", "header"],
+  ["BEARER_METHODS", "header,query"],
+  ["PASS", "true"],
+  ["API_KEY", "false"],
+  ["USE_TOKEN", "yes"],
+  ["REQUIRE_PASSWORD", "off"],
+  ["REQUIRE_API_KEY", "required"],
+  ["CSRF_TOKEN", "disabled"],
+  ["TOKEN_BUDGET", "20000"],
+  ["TOKEN_METHOD", "client_secret_post"],
+  ["PASSWORD_STRATEGY", "argon2id"],
+  // Texts that only look like logins, passwords and random ones.
+  ["DOCKER_USER", "1000:1000"],
+  ["CONTAINER_USER", "node:staff"],
+  ["LOGIN", "ada@example.com"],
+  ["USER", "ada"],
+  ["ALLOWED_ORIGINS", "http://localhost:3000,https://ada@example.com"],
+  ["DEV_SERVER", "http://localhost:5173/@vite/client"],
+  ["API_BASE", "https://example.com:8443?owner=ada@example.com"],
+  ["DB_URL", "postgres://app:$" + "{DB_PASSWORD}@db/shop"],
+  ["DB_URL", "postgres://<user>:<password>@<host>/<database>"],
+  ["DB_CONN", "Server=db;Database=shop;Integrated Security=true;"],
+  ["DB_CONN", "host=db user=ada dbname=shop sslmode=require"],
+  ["FEED", "https://example.com/list?sort_key=created_at&page=2"],
+  ["FEED", "https://example.com/list?design=modern&country_code=DE"],
+  ["FEED", "https://example.com/list?code=de&key=id"],
+  ["FEED", "https://example.com/projects/a1b2c3d4-0000-1111-2222-333344445555/items"],
+  ["TENANT_URL", "https://login.microsoftonline.com/72f988bf-86f1-41af-91ab-2d7cd011db47/v2.0"],
+  ["PACKAGE", `git+https://github.com/acme/tools.git#${hex(40)}`],
+  ["PACKAGE", `git+https://github.com/acme/tools@${hex(40)}`],
+  ["GIT_REF", hex(40)],
+  ["MODEL_REV", hex(40)],
+  ["SKILLS", Array.from({ length: 80 }, () => "read_write_search").join("_")],
 ];
 
 for (const [verdict, pairs] of [
@@ -232,6 +323,18 @@ test("secretVerdict() judges headers, URLs and arguments", () => {
     [["header", "X-Password", "x"], "certain"],
     [["header", "token", "x"], "certain"],
     [["header", "X-Auth", "swordfish"], "likely"],
+    [["header", "Authtoken", "hunter2"], "certain"],
+    [["header", "Authentication", "hunter2"], "certain"],
+    [["header", "X-Authorization", "dXNlcjpwYXNz"], "certain"],
+    [["header", "Key", "hunter2"], "certain"],
+    [["header", "X-Access", "hunter2"], "likely"],
+    [["header", "X-Signature", "hunter2"], "likely"],
+    [["header", "X-Access", "read-only"], undefined],
+    [["header", "X-Signature", "hmac-sha256"], undefined],
+    [["header", "X-Sort-Key", "created_at"], undefined],
+    [["header", "Key", "id"], undefined],
+    [["header", "Authentication", "none"], undefined],
+    [["header", "X-Access-Level", "3"], undefined],
     [["header", "X-Tenant", mixed(32)], "likely"],
     [["header", "Monkey", "banana"], undefined],
     [["header", "X-Region", "eu"], undefined],
@@ -244,6 +347,26 @@ test("secretVerdict() judges headers, URLs and arguments", () => {
     [["argument", "", "postgresql://app:hunter2@db/shop"], "likely"],
     [["argument", "", "PIN=4920"], "likely"],
     [["argument", "", "MONKEY=banana"], undefined],
+    [["argument", "", "mysql://root:S3cretPw@db/x"], "likely"],
+    [["argument", "", "--conn=postgres://bob:hunter2secret@db.local/x"], "likely"],
+    [["argument", "", "--url=https://x.io/sse?pass=hunter2"], "likely"],
+    [["argument", "", "--user=bob:hunter22"], "likely"],
+    [["argument", "", "-phunter2secret"], "likely"],
+    [["argument", "", "--pw=hunter2"], "likely"],
+    [["argument", "", hex(32)], "likely"],
+    [["argument", "", hex(40)], "likely"],
+    [["argument", "--commit", hex(40)], undefined],
+    [["argument", "", `--commit=${hex(40)}`], undefined],
+    [["argument", "", `--project-id=${hex(32)}`], undefined],
+    [["argument", "", "--sort-key=created_at"], undefined],
+    [["argument", "", "--user=1000:1000"], undefined],
+    [["argument", "", "--max-tokens=4096"], undefined],
+    [["argument", "", "--token-file=/run/token"], undefined],
+    [["argument", "", "--keybindings=vim"], undefined],
+    [["argument", "", "--origin=http://localhost:3000"], undefined],
+    [["argument", "", "-p8080"], undefined],
+    [["argument", "", "-profile2"], undefined],
+    [["argument", "", "-Xmx512m"], undefined],
     [["argument", "", "--port=8080"], undefined],
     [["plain", "", "The seed of the generator"], undefined],
   ];
@@ -263,9 +386,24 @@ test("secretVerdict() takes linear time for texts that are made to be slow", () 
     "eyJ.",
     "123456789:",
     "[0-9]{8}",
+    "://a:b",
+    "-p1a",
+    "--a=",
+    "k=v password",
+    ";pwd ",
+    "MNO-",
+    "abc8Q~",
+    "a.B-",
+    "?%61=",
+    "aGVsbG8x",
+    "user_",
+    "ab:cd",
   ]) {
-    for (const text of [piece.repeat(100_000), `https://${piece.repeat(100_000)}`]) {
-      for (const role of ["variable", "url", "argument", "plain"] as const) secretVerdict(role, "NAME", text);
+    const long = piece.repeat(Math.ceil(200_000 / piece.length));
+    for (const text of [long, `https://${long}`]) {
+      for (const role of ["header", "url", "argument", "plain"] as const) secretVerdict(role, "NAME", text);
+      for (const name of ["NAME", "KEY", "SORT_KEY", "DB_DSN", "LOGIN", text])
+        secretVerdict("variable", name, text);
       credentialRanges(text);
     }
   }

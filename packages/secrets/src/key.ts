@@ -21,6 +21,8 @@ export interface SecretKeySettings {
   readonly home: string;
   /** Environment: `TOOLCRIB_SECRETS_KEY`, and the variables that the keychain command needs (PATH, HOME, …). */
   readonly env: { readonly [name: string]: string | undefined };
+  /** Fails with `SECRETS_KEYCHAIN_UNAVAILABLE` where the keychain has the key, and asks it nothing. */
+  readonly withoutKeychain?: boolean | undefined;
 }
 
 /**
@@ -28,11 +30,14 @@ export interface SecretKeySettings {
  *
  * @throws {SecretsError} `SECRETS_KEY_INVALID`, `SECRETS_EXPOSED`, and the errors of `readKeychain`.
  */
-export async function readKey(layout: StoreLayout, { env }: SecretKeySettings): Promise<Buffer | undefined> {
+export async function readKey(
+  layout: StoreLayout,
+  { env, withoutKeychain }: SecretKeySettings,
+): Promise<Buffer | undefined> {
   const given = (env[keyVariable] ?? "").trim();
   const entry = /^keychain:(.+)$/.exec(given)?.[1];
   if (entry !== undefined) {
-    const text = await readKeychain(entry, { env, platform: process.platform });
+    const text = await readKeychain(entry, { env, platform: process.platform, withoutKeychain });
     return parseKey(text, `the entry ${JSON.stringify(entry)} of the keychain`);
   }
   if (given !== "") return parseKey(given, keyVariable);

@@ -13,6 +13,8 @@ export interface KeychainDeps {
   /** Only the variables that the command needs are passed to it. */
   readonly env: { readonly [name: string]: string | undefined };
   readonly platform: NodeJS.Platform;
+  /** Fails without running the command, which can ask its user. */
+  readonly withoutKeychain?: boolean | undefined;
 }
 
 /** Longest wait, so that the owner can unlock the keychain. */
@@ -66,8 +68,12 @@ const passedVariables = [
  *
  * @throws {SecretsError} `SECRETS_NOT_FOUND`, `SECRETS_KEYCHAIN_UNAVAILABLE`, `SECRETS_UNUSABLE`.
  */
-export async function readKeychain(name: string, { env, platform }: KeychainDeps): Promise<string> {
+export async function readKeychain(
+  name: string,
+  { env, platform, withoutKeychain }: KeychainDeps,
+): Promise<string> {
   checkSecretName(name);
+  if (withoutKeychain === true) throw unavailable(name, "it is not asked here", otherPlace);
   const keychain = commands[platform];
   if (keychain === undefined) {
     throw unavailable(name, `the keychain of ${platform} is not supported`, otherPlace);

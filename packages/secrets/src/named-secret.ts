@@ -18,6 +18,8 @@ export interface NamedSecretDeps {
   readonly readFile: ReadSecretFile;
   /** Toolcrib's home (`~/.toolcrib`). */
   readonly home: string;
+  /** Fails with `SECRETS_KEYCHAIN_UNAVAILABLE` for a stored secret whose key the keychain has. */
+  readonly withoutKeychain?: boolean | undefined;
 }
 
 /** A secret and the place where it was found. */
@@ -41,13 +43,13 @@ export function secretVariable(name: string): string {
  */
 export async function readNamedSecret(
   name: string,
-  { env, readFile, home }: NamedSecretDeps,
+  { env, readFile, home, withoutKeychain }: NamedSecretDeps,
 ): Promise<NamedSecret> {
   const variable = secretVariable(name);
   const path = join(home, "secrets", name);
   const places: readonly (readonly [SecretSource, string])[] = [
     [createEnvSource(env), variable],
-    [createStoreSource({ home, env }), name],
+    [createStoreSource({ home, env, withoutKeychain }), name],
     [createFileSource({ readFile, closedTo: "group and others" }), path],
   ];
   for (const [source, place] of places) {

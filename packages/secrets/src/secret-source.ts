@@ -5,7 +5,7 @@
 
 import { explainFileFailure, isAbsence } from "./file-failure.ts";
 import type { SecretKeySettings } from "./key.ts";
-import { readKeychain } from "./keychain.ts";
+import { type KeychainDeps, readKeychain } from "./keychain.ts";
 import { readStoredSecret } from "./read-secret.ts";
 import { secretMaxBytes, toSecretValue } from "./secret-text.ts";
 import { SecretsError } from "./secrets-error.ts";
@@ -28,8 +28,8 @@ export type SecretPlace =
   | { readonly kind: "env"; readonly env: Environment }
   | { readonly kind: "file"; readonly readFile: ReadSecretFile }
   /** `home` is the folder with the store. */
-  | { readonly kind: "store"; readonly home: string; readonly env: Environment }
-  | { readonly kind: "keychain"; readonly env: Environment; readonly platform: NodeJS.Platform };
+  | ({ readonly kind: "store" } & SecretKeySettings)
+  | ({ readonly kind: "keychain" } & KeychainDeps);
 
 /**
  * Creates the source of one place: variables of the environment (an empty one counts as missing), files that contain

@@ -19,7 +19,7 @@ export async function addWhat(
     const { listCatalog } = await import("../toolspec/show-catalog.ts");
     return await listCatalog(context);
   }
-  refuseSecretFlags(flags);
+  refuseSecretFlags(context.output, flags);
   if (isCommandLine(context, words)) {
     const { offerCommand } = await import("./offer.ts");
     const { addOffer } = await import("./add-offer.ts");

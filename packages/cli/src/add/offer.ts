@@ -104,7 +104,7 @@ export async function offerUrl(context: CliContext, url: URL, flags: AddFlags): 
       hint: "omit them: a server at a URL runs elsewhere; headers are given with --secret HEADER=NAME",
     });
   }
-  refuseSecretUrl(url);
+  refuseSecretUrl(context.output, url);
   const id = flags.id ?? serverIdFrom(idFromHost(url));
   const headers = Object.fromEntries(
     (flags.secret ?? []).map(([header, name]) => [header, { secret_key_ref: name }]),
@@ -133,7 +133,8 @@ export async function offerCommand(
   given: readonly string[],
   flags: AddFlags,
 ): Promise<Offer> {
-  refuseSecretWords(given[0] ?? "", given.slice(1), "The command line");
+  const [first = "", ...rest] = given;
+  refuseSecretWords(context.output, { command: first, args: rest, what: "The command line" });
   const runner = await pinCommand(context, given);
   const words = runner?.words ?? given;
   const [command = "", ...args] = words;

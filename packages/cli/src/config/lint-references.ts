@@ -1,7 +1,7 @@
 /**
  * Warns about secrets and environment variables that a configuration names and this machine does not have: the entry is
- * valid, and what uses it does not start here. Reads the secret store and files; asks no keychain, which can ask its
- * user. Never shows a value.
+ * valid, and what uses it does not start here. Reads the secret store and files. Asks no keychain, which can ask its
+ * user: a secret there counts as present, and so does a stored one whose key is there. Never shows a value.
  */
 
 import { type GatewayConfig, SecretResolver } from "@toolcrib/config";
@@ -21,7 +21,12 @@ export async function lintReferences(
   { env, options }: Pick<CliContext, "env" | "options">,
   { toolServers, toolspecs }: Pick<GatewayConfig, "toolServers" | "toolspecs">,
 ): Promise<readonly Diagnostic[]> {
-  const resolver = new SecretResolver({ env, readFile: readRegularFile, home: options.home });
+  const resolver = new SecretResolver({
+    env,
+    readFile: readRegularFile,
+    home: options.home,
+    withoutKeychain: true,
+  });
   const found: Diagnostic[] = [];
   const entries = [
     ...toolServers.map(({ id, source, transport }) => ({ what: `server "${id}"`, source, value: transport })),
@@ -67,9 +72,10 @@ async function problemOf(
   }
   const { ref } = reference;
   // A secret of single clients is missing for some of them only.
-  if (ref.kind === "keychain" || (ref.kind === "store" && "per" in ref)) return undefined;
+  if (ref.kind === "store" && "per" in ref) return undefined;
   const resolution = await resolver.resolve(ref, fileName);
-  return resolution.kind === "failed" ? resolution : undefined;
+  if (resolution.kind === "value" || resolution.code === "CONFIG_SECRET_NOT_AVAILABLE") return undefined;
+  return resolution;
 }
 
 function credentialsOf({ credentials, span }: { readonly credentials: object; readonly span: Span }) {

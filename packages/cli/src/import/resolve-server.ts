@@ -5,18 +5,12 @@
  */
 
 import type { ClientServer, ImportOAuth, ImportPart, ImportText } from "@toolcrib/clients";
+import { judgeArguments } from "@toolcrib/config";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 import { isCredentialVariable } from "@toolcrib/redaction";
 import type { FoundSecret } from "./import-types.ts";
 import { unpinnedPart } from "./pinned-version.ts";
-import {
-  doubtfulArguments,
-  isPlaceholder,
-  isSecretValue,
-  packageArgument,
-  secretArguments,
-  type TextRole,
-} from "./secret-values.ts";
+import { doubtfulArguments, isPlaceholder, isSecretValue, type TextRole } from "./secret-values.ts";
 
 /** Where a server comes from and goes to. */
 export interface ResolveContext {
@@ -186,8 +180,7 @@ class ServerResolver {
 
   #arguments(command: string, args: readonly ImportText[], env: { [name: string]: JsonValue }): Value[] {
     const texts = args.map((text) => text.map((part) => (typeof part === "string" ? part : "…")).join(""));
-    const named = secretArguments(command, texts);
-    const packageAt = packageArgument(command, texts);
+    const { secrets: named, packageAt } = judgeArguments(command, texts);
     const values: Value[] = [];
     for (const [at, text] of args.entries()) {
       const [, name, literal] =

@@ -88,10 +88,11 @@ export class InputValues {
     const given = this.#givenFor(name);
     const secretName = this.#secretFor(name);
     // A file does not have to call a secret one.
-    const isSecret = given?.some((text) => secretVerdict("variable", name, text) !== undefined) === true;
-    if (input.isSecret === true || secretName !== undefined || isSecret)
+    const verdicts = (given ?? []).map((text) => secretVerdict("variable", name, text));
+    if (input.isSecret === true || secretName !== undefined || verdicts.includes("certain"))
       return this.#secret(input, name, what, secretName, given);
     if (given !== undefined) {
+      if (verdicts.includes("likely")) this.#warnOfGuess(name, what);
       for (const text of given) this.#checkGiven(input, text, name);
       return given.map((text) => ({ kind: "text", text }));
     }
@@ -223,6 +224,16 @@ export class InputValues {
     const secret = wanted ?? secretNameOf(this.#id, name);
     if (!this.secrets.some((one) => one.name === secret)) this.secrets.push({ name: secret, purpose: what });
     return [{ kind: "secret", prefix: "", name: secret }];
+  }
+
+  /** Warns of a given value that can be a secret, or an ordinary setting. */
+  #warnOfGuess(name: string, what: string): void {
+    this.report(
+      "SERVER_IMPORT_SECRET_EXPOSED",
+      `${what} looks like a secret: it is written as it is`,
+      `if it is one: store it with toolcrib secret set NAME, and write --secret ${name}=NAME`,
+      "warning",
+    );
   }
 
   #reportMissing(input: ImportedInput, name: string, what: string): void {
