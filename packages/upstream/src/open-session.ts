@@ -35,7 +35,7 @@ export interface SessionOptions {
   /** Gets the error of each message that breaks a limit. */
   readonly onViolation: (error: McpError) => void;
   /** Gets what to say of a server that prints text during its handshake where messages belong (stdio). */
-  readonly onStray?: (text: string) => void;
+  readonly onPrinted?: (text: string) => void;
   /** Called when the server is read slowly, because it sends too much that answers no request. */
   readonly onSlowed: () => void;
   /** Reports that notifications of the session can have been lost. */
@@ -61,13 +61,13 @@ export async function openSession(
   const { logger } = deps;
   await using stack = new AsyncDisposableStack();
   let session: UpstreamSession | undefined;
-  let stray: string | undefined;
+  let printed: string | undefined;
   const { transport, process, resolved } = await openTransport(settings, deps, {
     ...options,
-    onStray(text) {
+    onPrinted(text) {
       if (session !== undefined) return;
-      stray = text;
-      options.onStray?.(text);
+      printed = text;
+      options.onPrinted?.(text);
     },
   });
   if (process !== undefined) {
@@ -89,7 +89,7 @@ export async function openSession(
     process,
     signal,
     advise: settings.advise,
-    stray: () => stray,
+    printed: () => printed,
     onUnused(reason, violation) {
       logger.debug({ server: serverId, reason: scrub(reason) }, "message was not used");
       if (violation !== undefined) options.onViolation(violation);
@@ -150,14 +150,14 @@ async function connect(
     readonly signal: AbortSignal;
     readonly advise: UpstreamSettings["advise"];
     /** What is to be said of text that the server printed. */
-    readonly stray: () => string | undefined;
+    readonly printed: () => string | undefined;
     readonly onUnused: (reason: string, violation?: McpError) => void;
     readonly onSlowed: () => void;
     readonly onMissed: () => void;
     readonly connectionOptions: Parameters<typeof openConnection>[2];
   },
 ): Promise<Connection> {
-  const { process, signal, advise, stray, onUnused, onSlowed, onMissed, connectionOptions } = options;
+  const { process, signal, advise, printed, onUnused, onSlowed, onMissed, connectionOptions } = options;
   const handlers = {
     request: messages.request.bind(messages),
     notification: messages.notification.bind(messages),
@@ -168,10 +168,10 @@ async function connect(
   try {
     return await openConnection(transport, handlers, connectionOptions);
   } catch (error) {
-    const printed = stray();
-    if (printed !== undefined && error instanceof McpError && error.code === "MCP_TIMEOUT") {
+    const text = printed();
+    if (text !== undefined && error instanceof McpError && error.code === "MCP_TIMEOUT") {
       const hint = "a server may print to standard error, and only messages to standard output";
-      throw new McpError("MCP_TIMEOUT", `${error.message}; ${printed}`, { hint, cause: error });
+      throw new McpError("MCP_TIMEOUT", `${error.message}; ${text}`, { hint, cause: error });
     }
     const exit = process === undefined || signal.aborted ? undefined : await exitText(process);
     const hasEnded =

@@ -38,7 +38,7 @@ export async function openTransport(
     readonly owner: ClientSession | undefined;
     readonly signal: AbortSignal;
     /** Gets what to say of a server that prints text where messages belong, without secrets (stdio). */
-    readonly onStray: (text: string) => void;
+    readonly onPrinted: (text: string) => void;
   },
 ): Promise<OpenTransport> {
   const late = new AbortController();
@@ -65,7 +65,7 @@ async function connect(
   resolved: ResolvedTransport,
   settings: UpstreamSettings,
   deps: UpstreamDeps,
-  options: Pick<Parameters<typeof openTransport>[2], "messageMaxBytes" | "owner" | "signal" | "onStray">,
+  options: Pick<Parameters<typeof openTransport>[2], "messageMaxBytes" | "owner" | "signal" | "onPrinted">,
 ): Promise<Omit<OpenTransport, "resolved">> {
   const { messageMaxBytes, owner, signal } = options;
   switch (resolved.kind) {
@@ -91,7 +91,7 @@ async function connect(
         { command, args, env, cwd, label, scrub, contain },
         { signal },
       );
-      const onText = (text: string) => options.onStray(process.note(`${strayText}: ${text.trim()}`));
+      const onText = (text: string) => options.onPrinted(process.note(`${printedText}: ${text.trim()}`));
       const transport = new StdioTransport(process, { lineMaxBytes: messageMaxBytes, now: deps.now, onText });
       return { transport, process };
     }
@@ -99,7 +99,7 @@ async function connect(
 }
 
 /** What to say of a server that prints where only messages belong. */
-const strayText = "it wrote something that is not JSON-RPC on its standard output";
+const printedText = "it wrote something that is not JSON-RPC on its standard output";
 
 /** Returns credentials with the headers of the transport, which those of `provider` replace. */
 function withHeaders(

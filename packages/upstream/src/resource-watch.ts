@@ -108,7 +108,7 @@ export class ResourceWatch {
     this.#topics.get(session)?.notified(method, params);
   }
 
-  /** Tells the watchers on `session`, and the lists of the server, that changes of them can have been lost. */
+  /** Notifies the watchers on `session`, and has the lists read again: changes can have been lost. */
   missed(session: UpstreamSession): void {
     const topics = this.#topics.get(session);
     if (topics === undefined) return;

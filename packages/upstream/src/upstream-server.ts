@@ -333,7 +333,7 @@ export class UpstreamServer implements ToolSource {
       owner: undefined,
       ...link,
       onProcess: (process) => this.#stderr.follow(process),
-      onStray: (text) => this.#health.printed(text),
+      onPrinted: (text) => this.#health.printed(text),
     });
   }
 
