@@ -56,6 +56,7 @@ const exampleServers: readonly string[] = [
   "#      kind: stdio",
   "#      command: npx",
   '#      args: ["-y", "@modelcontextprotocol/server-filesystem", "."]',
+  "#      cwd: .",
   "#  - id: search",
   "#    transport:",
   "#      kind: streamable_http",
