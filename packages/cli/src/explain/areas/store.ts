@@ -210,7 +210,7 @@ export const explanations: Explanations = {
   STORE_UNWRITABLE: {
     cause: "A file of the home could not be written: no space, no permission.",
     files: serverFile("notes"),
-    before: ["umask 077; mkdir -p .toolcrib; echo no > .toolcrib/guards"],
+    before: ["umask 077; mkdir -p .toolcrib; ln -s /nowhere/guards .toolcrib/guards"],
     run: "toolcrib pause all",
     repaired: { before: ["rm .toolcrib/guards"] },
     fix: "Create the folder, free space, or let the user own it.",
