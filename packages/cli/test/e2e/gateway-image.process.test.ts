@@ -51,7 +51,10 @@ test("the image is the same twice, and its gateway serves with tokens as an ordi
       directory.join("home"),
       "/home",
     ];
-    return { command: run.command, args: run.args.toSpliced(at, 0, ...volumes) };
+    const all = run.args.toSpliced(at, 0, ...volumes).filter((arg) => arg !== "--unshare-pid");
+    // As in one container, commands and the gateway see each other's processes.
+    const shared = all.flatMap((arg) => (arg === "--proc" ? ["--ro-bind", "/proc"] : [arg]));
+    return { command: run.command, args: shared };
   };
   const url = `http://127.0.0.1:${await freePort()}`;
   // The arguments of the image, on a free port.
