@@ -24,18 +24,16 @@ for (const isRunning of [false, true]) {
   });
 }
 
+/** A server at a URL whose token is a secret. */
+function at(id: string, ref: unknown): object {
+  const headers = { Authorization: { prefix: "Bearer ", secret_key_ref: ref } };
+  return { id, transport: { kind: "streamable_http", url: "https://mcp.example.com/mcp", headers } };
+}
+
 test("config check names secrets and variables that are missing, and is no error for them", async () => {
   await using directory = await makeTemporaryDirectory();
   const run = (env: { readonly [name: string]: string } = {}) =>
     runToolcrib(["config", "check"], { directory: directory.path, env });
-  const at = (id: string, ref: unknown) => ({
-    id,
-    transport: {
-      kind: "streamable_http",
-      url: "https://mcp.example.com/mcp",
-      headers: { Authorization: { prefix: "Bearer ", secret_key_ref: ref } },
-    },
-  });
   const tool_servers = [at("acme", { env: "ACME_TOKEN" }), at("crm", "crm-token")];
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers }, undefined, 2));
   const missing = await run();
@@ -70,14 +68,6 @@ test("config check asks no keychain, and warns of no secret that is stored with 
   }
   assert.ok(existsSync(called));
   rmSync(called);
-  const at = (id: string, ref: unknown) => ({
-    id,
-    transport: {
-      kind: "streamable_http",
-      url: "https://mcp.example.com/mcp",
-      headers: { Authorization: { prefix: "Bearer ", secret_key_ref: ref } },
-    },
-  });
   const tool_servers = [
     at("crm", "crm-token"),
     at("wiki", { store: "wiki-token" }),
