@@ -114,3 +114,43 @@ test("a lazy server runs while one of its resources is watched", async () => {
   await client.unsubscribeResource({ uri: "echo://watched" });
   await waitUntil(() => stateOf(test) === "idle");
 });
+
+test("a server that is remembered starts once, by itself or for a call that comes first", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = directory.join("home");
+  const log = directory.join("starts.log");
+  const document = { tool_servers: [echoStdio("known", "--start-log", log)] };
+  const starts = () => readFileSync(log, "utf8").trim().split("\n").length;
+  const call = async ({ gateway }: TestGateway) => {
+    const outcome = await gateway.call(somebody, "known:echo", { text: "first" });
+    return outcome.kind === "result" ? textOf(outcome.result) : outcome.kind;
+  };
+  {
+    await using _first = await startTestGateway(document, { home });
+  }
+  {
+    await using test = await startTestGateway(document, { home, isAwaited: false });
+    assert.equal(stateOf(test, "known"), "starting");
+    assert.equal(await call(test), "first");
+    await test.gateway.ready();
+    assert.deepEqual([stateOf(test, "known"), starts()], ["ready", 2]);
+  }
+  {
+    await using test = await startTestGateway(document, { home });
+    assert.deepEqual([stateOf(test, "known"), starts()], ["ready", 3]);
+  }
+});
+
+test("a gateway that ends at once does not start the servers that it remembers", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = directory.join("home");
+  const log = directory.join("starts.log");
+  const document = { tool_servers: [echoStdio("known", "--start-log", log)] };
+  {
+    await using _first = await startTestGateway(document, { home });
+  }
+  const test = await startTestGateway(document, { home, isAwaited: false });
+  await test[Symbol.asyncDispose]();
+  await test.gateway.ready();
+  assert.equal(readFileSync(log, "utf8").trim().split("\n").length, 1);
+});

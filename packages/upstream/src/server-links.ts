@@ -66,7 +66,7 @@ export class ServerLinks implements AsyncDisposable {
       },
       limits,
     );
-    void this.#modern.start(true);
+    void this.#modern.start("on request");
   }
 
   /** What is known about the eras of the server. */

@@ -49,13 +49,18 @@ export interface SharedSessionDeps {
 /** When another session is opened: at once, at once after a report that the session ended, or after the pause of a failure. */
 type Reopening = "at once" | "reported" | "after a pause";
 
+/** When the first session is opened: at once, soon after the first clients could list the tools, or for the first request. */
+export type FirstOpening = "at once" | "soon" | "on request";
+
 type State =
-  | { readonly kind: "new" | "connecting" | "idle" | "gone" }
+  | { readonly kind: "new" | "soon" | "connecting" | "idle" | "gone" }
   | { readonly kind: "ready"; readonly session: UpstreamSession; readonly since: number }
   | { readonly kind: "pausing"; readonly retryAt: number };
 
 /** Checks of a session within the idle time: it is closed after this number of them without a request. */
 const idleChecks = 4;
+/** Time that clients have for their first lists before a session is opened "soon", in milliseconds. */
+const firstListsMs = 100;
 /** A call waits for the end of a pause that is no longer than this. */
 const soonMs = 2000;
 
@@ -74,6 +79,7 @@ export class SharedSession implements AsyncDisposable {
   #failedAttempts = 0;
   /** Cancels the next attempt. */
   #cancelRetry: (() => void) | undefined;
+  #firstTimer: NodeJS.Timeout | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
   /** The current attempt, or the end of the last session. Never rejects. */
   #work: Promise<void> = Promise.resolve();
@@ -112,10 +118,11 @@ export class SharedSession implements AsyncDisposable {
   /**
    * Makes the first attempt; resolves when it succeeded or failed. Further calls return the same promise.
    *
-   * @param isLazy makes no attempt before the first request.
+   * @param when "soon" makes the attempt at once for a request that comes before
    */
-  start(isLazy = false): Promise<void> {
-    this.#started ??= isLazy ? this.#rest() : this.#connect();
+  start(when: FirstOpening): Promise<void> {
+    this.#started ??=
+      when === "at once" ? this.#connect() : when === "soon" ? this.#connectSoon() : this.#rest();
     return this.#started;
   }
 
@@ -127,7 +134,7 @@ export class SharedSession implements AsyncDisposable {
   async get(signal: AbortSignal): Promise<UpstreamSession> {
     signal.throwIfAborted();
     if (this.#state.kind === "ready") return this.#state.session;
-    if (this.#state.kind === "idle") void this.#connect();
+    if (this.#state.kind === "idle" || this.#state.kind === "soon") void this.#connect();
     if (!this.#isDue()) throw this.#unavailable();
     return this.#nextSession(signal);
   }
@@ -172,6 +179,7 @@ export class SharedSession implements AsyncDisposable {
   }
 
   #enter(next: State): void {
+    if (next.kind !== "soon") clearTimeout(this.#firstTimer);
     this.#state = next;
     for (const wake of [...this.#waiters]) wake();
   }
@@ -185,6 +193,23 @@ export class SharedSession implements AsyncDisposable {
     this.#resting = undefined;
     this.#work = resting === undefined ? this.#attempt(signal) : resting.then(() => this.#attempt(signal));
     return this.#work;
+  }
+
+  /** The processes that are started otherwise use the processors before the first clients have listed what is known. */
+  #connectSoon(): Promise<void> {
+    if (this.stopped.aborted) return Promise.resolve();
+    this.#enter({ kind: "soon" });
+    // Keeps the process alive: a program can wait for its first servers.
+    this.#firstTimer = setTimeout(() => void this.#connect(), firstListsMs);
+    return new Promise((resolve) => {
+      const wake = () => {
+        if (this.#state.kind === "soon") return;
+        this.#waiters.delete(wake);
+        // The attempt is known after its state.
+        queueMicrotask(() => resolve(this.#work));
+      };
+      this.#waiters.add(wake);
+    });
   }
 
   async #rest(): Promise<void> {

@@ -216,7 +216,9 @@ export class UpstreamServer implements ToolSource {
     if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });
     const { idleMs, remembered } = this.#settings;
-    await this.#shared.start(idleMs !== undefined && remembered !== undefined);
+    await this.#shared.start(
+      remembered === undefined ? "at once" : idleMs === undefined ? "soon" : "on request",
+    );
     signal.removeEventListener("abort", stop);
   }
 

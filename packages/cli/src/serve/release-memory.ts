@@ -1,8 +1,8 @@
 /**
  * Releases memory to the system after the start. The start allocates many
  * short-lived objects, and V8 keeps the enlarged heap for minutes. One explicit
- * garbage collection takes some tens of milliseconds; it waits until no call is in
- * flight.
+ * garbage collection takes some tens of milliseconds; it waits until the first
+ * clients had time to list the tools, and until no call is in flight.
  */
 
 import { flushCompileCache } from "node:module";
@@ -11,6 +11,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { Gateway } from "@toolcrib/gateway";
 
+/** Time after the start in which the first clients connect and list the tools, in milliseconds. */
+const firstListsMs = 1000;
 /** Interval between checks for calls in flight, in milliseconds. */
 const waitMs = 50;
 /** Maximum number of checks. A gateway that stays busy needs its memory. */
@@ -22,6 +24,7 @@ const checksMaxCount = 100;
  */
 export async function releaseMemory(gateway: Gateway): Promise<void> {
   await gateway.prepared();
+  await delay(firstListsMs, undefined, { ref: false });
   for (let check = 0; check < checksMaxCount; check += 1) {
     if (gateway.status().callsInFlight === 0) {
       flushCompileCache();
