@@ -9,7 +9,7 @@ import { hash } from "node:crypto";
 import { join } from "node:path";
 import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
 import { fieldOf, nodeAt, type Problem, toDiagnostic } from "@toolcrib/document";
-import { readCertificateFile } from "@toolcrib/files";
+import { type ReadFile, readCertificateFile } from "@toolcrib/files";
 import { explainFileFailure } from "@toolcrib/secrets";
 import { lintCatalog } from "@toolcrib/toolspec";
 import type { ConfigLayer, ToolspecDeclaration } from "./config-layer.ts";
@@ -34,6 +34,8 @@ export interface LoadToolspecsDeps extends ToolspecFilesDeps {
     | {
         readonly folder: string;
         readonly version: () => string;
+        /** Reads the file of the cache, which decides nothing about the configuration. */
+        readonly readFile: ReadFile;
         /** Unpredictable bytes, such as `randomBytes` of `node:crypto`. */
         readonly randomBytes: (count: number) => Uint8Array;
       }
@@ -76,7 +78,7 @@ export async function loadFilesOf(
     pairCache === undefined
       ? undefined
       : await openPairCache(pairCache.folder, pairCache.version(), {
-          readFile: deps.readFile,
+          readFile: pairCache.readFile,
           randomBytes: pairCache.randomBytes,
         });
   const readPairOf = createPairReader(deps, cache);

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { formatConfigReport, loadConfig } from "@toolcrib/config";
-import { readRegularFile } from "@toolcrib/files";
+import { type ReadFile, readRegularFile } from "@toolcrib/files";
 import {
   makeTemporaryDirectory,
   sampleCatalog,
@@ -17,15 +17,24 @@ const entries = `toolspecs:
 `;
 
 /** Loads the configuration of `directory`, with or without its cache. */
-async function load(directory: TemporaryDirectory, cache: { readonly version: string } | undefined) {
+async function load(
+  directory: TemporaryDirectory,
+  cache: { readonly version: string } | undefined,
+  readFile: ReadFile = readRegularFile,
+) {
   const path = directory.join("toolcrib.yaml");
   const { value, diagnostics } = await loadConfig([path], {
-    readFile: readRegularFile,
+    readFile,
     catalogFolder: directory.path,
     pairCache:
       cache === undefined
         ? undefined
-        : { folder: directory.join("cache"), version: () => cache.version, randomBytes },
+        : {
+            folder: directory.join("cache"),
+            version: () => cache.version,
+            readFile: readRegularFile,
+            randomBytes,
+          },
   });
   const pairs = value?.toolspecs.map(({ id, pair, pairDigest, tools }) => ({ id, pair, pairDigest, tools }));
   return { pairs, report: formatConfigReport([path], diagnostics) };
@@ -43,6 +52,21 @@ test("loadConfig() returns the same configuration with and without cached toolsp
   assert.deepEqual(first, plain);
   assert.deepEqual(second, plain);
   assert.equal(readFileSync(file, "utf8"), written, "what was known is not written again");
+});
+
+test("loadConfig() reads its cache apart from the files that decide about the configuration", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFiles(directory.path, { ...sampleCatalog("acme", "beta"), "toolcrib.yaml": entries });
+  // A gateway watches what is read so, and reads its configuration again when one of these files changes.
+  const read: string[] = [];
+  const readFile: ReadFile = (path, maxBytes) => {
+    read.push(path);
+    return readRegularFile(path, maxBytes);
+  };
+  for (let round = 0; round < 2; round += 1) await load(directory, { version: "1" }, readFile);
+  const cached = read.filter((path) => path.startsWith(directory.join("cache")));
+  assert.deepEqual(cached, []);
+  assert.ok(read.includes(directory.join("toolspecs/acme/0.1.0.yaml")), read.join("\n"));
 });
 
 test("loadConfig() lints a changed file again, and reports findings about a file every time", async () => {

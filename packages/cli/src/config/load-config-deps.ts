@@ -17,7 +17,12 @@ export function toLoadConfigDeps(context: CliContext): LoadConfigDeps {
     catalogFolder: findCatalogFolder(context),
     userDirectory: context.userDirectory,
     tokenNames: () => tokenNamesOf(context.options.home),
-    pairCache: { folder: join(context.options.home, "cache"), version: linterVersion, randomBytes },
+    pairCache: {
+      folder: join(context.options.home, "cache"),
+      version: linterVersion,
+      readFile: readRegularFileAtOnce,
+      randomBytes,
+    },
   };
 }
 

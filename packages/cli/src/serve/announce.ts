@@ -79,11 +79,8 @@ export async function announceLate(context: CliContext, gateway: Gateway, board:
 function nextCommands(context: CliContext, gateway: Gateway): string[] {
   // The commands that are printed use the identity of the command line.
   const identity: Identity = localIdentity("cli", "cli");
-  const tools = gateway.listTools(identity).flatMap((summary): ToolDescription[] => {
-    const tool = summary.isOwn ? undefined : gateway.describe(identity, summary.id);
-    return tool === undefined ? [] : [{ ...summary, ...(tool.definition as object) } as ToolDescription];
-  });
-  const example = findExampleCall(tools);
+  const tools = gateway.listTools(identity).filter(({ isOwn }) => !isOwn);
+  const example = findExampleCall(described(gateway, identity, tools));
   const named = example?.tool ?? tools[0];
   return nextLines(
     {
@@ -94,4 +91,16 @@ function nextCommands(context: CliContext, gateway: Gateway): string[] {
     },
     context.output,
   );
+}
+
+/** Describes each of `tools` when it is looked at: one line about one of them is printed, and there can be thousands. */
+function* described(
+  gateway: Gateway,
+  identity: Identity,
+  tools: ReturnType<Gateway["listTools"]>,
+): Generator<ToolDescription> {
+  for (const summary of tools) {
+    const tool = gateway.describe(identity, summary.id);
+    if (tool !== undefined) yield { ...summary, ...(tool.definition as object) } as ToolDescription;
+  }
 }

@@ -14,13 +14,21 @@ export interface ExampleCall {
   readonly args: JsonObject;
 }
 
-/** Returns the best tool to try, if one can be called without further knowledge. */
-export function findExampleCall(tools: readonly ToolDescription[]): ExampleCall | undefined {
+/** The cost of one argument that accepts any text. No tool has less. */
+const leastCost = 1;
+
+/**
+ * Returns the best tool to try, if one can be called without further knowledge.
+ *
+ * @param tools are read until none can be better
+ */
+export function findExampleCall(tools: Iterable<ToolDescription>): ExampleCall | undefined {
   let best: { readonly tool: ToolDescription; readonly cost: number } | undefined;
   for (const tool of tools) {
     if (!isReadOnly(tool)) continue;
     const cost = costOf(tool.inputSchema);
     if (cost !== undefined && (best === undefined || cost < best.cost)) best = { tool, cost };
+    if (cost === leastCost) break;
   }
   return best === undefined ? undefined : { tool: best.tool, args: exampleArguments(best.tool.inputSchema) };
 }
@@ -45,7 +53,8 @@ function costOf(schema: JsonObject): number | undefined {
   for (const name of requiredOf(schema)) {
     const property = properties[name];
     if (!isJsonObject(property)) return undefined;
-    if (property["type"] === "string" && freeText.test(name) && property["format"] === undefined) cost += 1;
+    if (property["type"] === "string" && freeText.test(name) && property["format"] === undefined)
+      cost += leastCost;
     else if (givenValue(property) !== undefined) cost += 3;
     else if (["number", "integer", "boolean"].includes(String(property["type"]))) cost += 2;
     else return undefined;

@@ -1,6 +1,5 @@
 /** Reloads the configuration of the gateway that a command runs: when its files change, on SIGHUP, and for the operator. */
 
-import type { Logger } from "@toolcrib/diagnostics";
 import type { Gateway } from "@toolcrib/gateway";
 import type { LoadedConfig } from "../config/load-cli-config.ts";
 import { type Output, safeLine } from "../output/output.ts";
@@ -11,7 +10,6 @@ import { FileWatch } from "./watch-files.ts";
 /** Dependencies of `LiveReload`. */
 export interface LiveReloadDeps {
   readonly output: Output;
-  readonly logger: Logger;
   /** Loads the configuration. @param read receives the complete paths of the files before they are read */
   readonly load: (read: ReadFiles) => Promise<LoadedConfig>;
   /** Whether changes are shown. */
@@ -35,7 +33,7 @@ export class LiveReload implements AsyncDisposable {
   }
 
   /** Begins to watch. @param read what the files showed before they were read */
-  async start(gateway: Gateway, read: Look): Promise<void> {
+  start(gateway: Gateway, read: Look): void {
     const { load } = this.#deps;
     const reloader = new ConfigReloader({
       gateway,
@@ -44,7 +42,7 @@ export class LiveReload implements AsyncDisposable {
     });
     this.#reloader = reloader;
     this.#watch = new FileWatch(() => reloader.reload());
-    await this.#watch.follow(read);
+    this.#watch.follow(read);
   }
 
   /** Loads and applies the configuration now. */
@@ -59,10 +57,8 @@ export class LiveReload implements AsyncDisposable {
   }
 
   #reloaded({ applied, needsRestart, error }: ReloadOutcome, read: Look): void {
-    const { output, logger, isQuiet } = this.#deps;
-    this.#watch
-      ?.follow(read)
-      .catch((reason: unknown) => logger.error({ reason: String(reason) }, "files cannot be watched"));
+    const { output, isQuiet } = this.#deps;
+    this.#watch?.follow(read);
     // Its errors are in the log already.
     if (isQuiet || error !== undefined) return;
     if (applied.length > 0) output.note(`Applied a changed configuration: ${listOf(applied)}`);

@@ -75,7 +75,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   const logger = warnAboutContainment(context, loaded, programLog, start);
   using _home = await takeHome(options.home, loaded.config.serve.sharesHome);
   if (flags.stdio !== true) await requireFreeAddress(context, loaded);
-  await using reloads = new LiveReload({ output: outputAbove(output, start), logger, load, isQuiet });
+  await using reloads = new LiveReload({ output: outputAbove(output, start), load, isQuiet });
   const gateway = await startGateway(loaded.config, {
     ...gatewayDepsOf(context, { logger, configFiles: loaded.files }),
     // A client that started this process runs as its user. Others do not learn where the home is.
@@ -83,7 +83,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
     reload: () => reloads.reload(),
   });
   programLog.logger.info({ version, configFiles: loaded.files }, "gateway.started");
-  await reloads.start(gateway, read.look);
+  reloads.start(gateway, read.look);
   void releaseMemory(gateway);
   using _optimizing = optimizeWhenBusy(gateway);
   collectYoungObjectsAlone();

@@ -5,11 +5,10 @@
  * and a complete one was renamed to its place, there is nothing to wait for.
  */
 
-import { type FSWatcher, watch } from "node:fs";
-import { realpath, stat } from "node:fs/promises";
+import { type FSWatcher, realpathSync, statSync, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
-import { type Look, lookAt } from "./look-at-files.ts";
+import { type Look, lookAt, lookNow } from "./look-at-files.ts";
 
 /** Milliseconds without a change after which one is reported. */
 const quietMs = 40;
@@ -57,13 +56,18 @@ export class FileWatch implements AsyncDisposable {
     this.#timer = setInterval(() => this.#checkSoon(), pollMs).unref();
   }
 
-  /** Watches the files of `read` from now on. @param read what they showed before they were read */
-  async follow(read: Look): Promise<void> {
+  /**
+   * Watches the files of `read` from now on. They were read a moment ago without waiting, and are looked at in the same way:
+   * with hundreds of them, the waiting for each would take far longer than all the looking.
+   *
+   * @param read what they showed before they were read
+   */
+  follow(read: Look): void {
     this.#paths = [...read.files.keys()];
     this.#seen = read;
-    await this.#watchFolders();
+    this.#watchFolders();
     // What changed while the folders were not watched.
-    this.#checkSoon();
+    if (lookNow(this.#paths).signature !== read.signature) this.#checkSoon();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -76,15 +80,15 @@ export class FileWatch implements AsyncDisposable {
   }
 
   /** Watches the folders of the files, and those that links lead to, as they are now: paths can lead to other ones. */
-  async #watchFolders(): Promise<void> {
+  #watchFolders(): void {
     const names = new Set<string>();
     const wanted = new Map<string, string | undefined>();
     for (const path of this.#paths) {
-      const real = await realpath(path).catch(() => path);
+      const real = realPathOf(path);
       for (const one of new Set([path, real])) {
         names.add(basename(one));
         const folder = dirname(one);
-        if (!wanted.has(folder)) wanted.set(folder, await identityOf(folder));
+        if (!wanted.has(folder)) wanted.set(folder, identityOf(folder));
       }
     }
     this.#names = names;
@@ -179,10 +183,19 @@ export class FileWatch implements AsyncDisposable {
   }
 }
 
-/** Another text for another folder; undefined for none. */
-async function identityOf(folder: string): Promise<string | undefined> {
+/** The path without links; `path` itself where nothing is there. */
+function realPathOf(path: string): string {
   try {
-    const { dev, ino } = await stat(folder, { bigint: true });
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Another text for another folder; undefined for none. */
+function identityOf(folder: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(folder, { bigint: true });
     return `${dev} ${ino}`;
   } catch {
     return undefined;
