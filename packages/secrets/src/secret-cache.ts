@@ -43,10 +43,18 @@ const keptMs = { env: Number.POSITIVE_INFINITY, file: 2000, keychain: 60_000 } a
 /** The same for stored secrets, while the store is not watched. */
 const unwatchedMs = 2000;
 
-/** The secrets of one gateway. */
+/** A secret, and the readers of it. */
+interface SharedSecret {
+  readonly key: string;
+  readonly secret: CachedSecret;
+  readersCount: number;
+}
+
+/** The secrets of one gateway. Readers of one secret share its value, and read it once. */
 export class SecretCache {
   readonly #deps: SecretCacheDeps;
-  readonly #secrets = new Map<() => Promise<string>, CachedSecret>();
+  readonly #shared = new Map<string, SharedSecret>();
+  readonly #readers = new Map<() => Promise<string>, SharedSecret>();
   #isWatched = false;
 
   constructor(deps: SecretCacheDeps) {
@@ -60,25 +68,28 @@ export class SecretCache {
    * @param learn receives each value before the reader returns it
    */
   reader(ref: SecretRef, fileName: string, learn: (value: string) => void): () => Promise<string> {
-    const storedName = ref.kind === "store" || ref.kind === "named" ? ref.name : undefined;
-    const secret = new CachedSecret(storedName, this.#deps.now, async () => {
-      const resolution = await this.#deps.resolver.resolve(ref, fileName);
-      if (resolution.kind === "failed") {
-        const { code, message, hint } = resolution;
-        throw new CodedError(code, message, { hint });
-      }
-      const { value, from } = resolution;
-      learn(value);
-      return { value, keptMs: from === "store" ? this.#storedMs : keptMs[from] };
-    });
-    const read = () => secret.read();
-    this.#secrets.set(read, secret);
+    const key = JSON.stringify([ref, fileName]);
+    const shared = this.#shared.get(key) ?? { key, secret: this.#secretOf(ref, fileName), readersCount: 0 };
+    shared.readersCount += 1;
+    this.#shared.set(key, shared);
+    let learnedReading = 0;
+    const read = async () => {
+      const { value, reading } = await shared.secret.read();
+      if (reading !== learnedReading) learn(value);
+      learnedReading = reading;
+      return value;
+    };
+    this.#readers.set(read, shared);
     return read;
   }
 
-  /** Forgets a reader that is no longer used, with its value. */
+  /** Forgets a reader that is no longer used; with the last one of a secret, its value. */
   release(read: () => Promise<string>): void {
-    this.#secrets.delete(read);
+    const shared = this.#readers.get(read);
+    if (shared === undefined) return;
+    this.#readers.delete(read);
+    shared.readersCount -= 1;
+    if (shared.readersCount === 0) this.#shared.delete(shared.key);
   }
 
   /**
@@ -95,12 +106,12 @@ export class SecretCache {
     try {
       const store = await openSecretStore({ home, env }, { now: this.#deps.now, randomBytes });
       const watch = await store.watch(({ name }) => {
-        for (const secret of this.#secrets.values()) if (secret.storedName === name) secret.forget();
+        for (const { secret } of this.#shared.values()) if (secret.storedName === name) secret.forget();
         onChange(name);
       });
       this.#isWatched = true;
       // A value that was read earlier may have changed since.
-      for (const secret of this.#secrets.values()) if (secret.storedName !== undefined) secret.forget();
+      for (const { secret } of this.#shared.values()) if (secret.storedName !== undefined) secret.forget();
       return watch;
     } catch (error) {
       logger.warn(
@@ -111,17 +122,37 @@ export class SecretCache {
     }
   }
 
+  #secretOf(ref: SecretRef, fileName: string): CachedSecret {
+    const storedName = ref.kind === "store" || ref.kind === "named" ? ref.name : undefined;
+    return new CachedSecret(storedName, this.#deps.now, async () => {
+      const resolution = await this.#deps.resolver.resolve(ref, fileName);
+      if (resolution.kind === "failed") {
+        const { code, message, hint } = resolution;
+        throw new CodedError(code, message, { hint });
+      }
+      const { value, from } = resolution;
+      return { value, keptMs: from === "store" ? this.#storedMs : keptMs[from] };
+    });
+  }
+
   get #storedMs(): number {
     return this.#isWatched ? Number.POSITIVE_INFINITY : unwatchedMs;
   }
+}
+
+/** A value, and the number of its reading, from 1. */
+interface ReadSecret {
+  readonly value: string;
+  readonly reading: number;
 }
 
 class CachedSecret {
   readonly storedName: string | undefined;
   readonly #now: () => number;
   readonly #resolve: () => Promise<{ readonly value: string; readonly keptMs: number }>;
-  #kept: { readonly value: string; readonly until: number } | undefined;
-  #reading: Promise<string> | undefined;
+  #kept: { readonly found: ReadSecret; readonly until: number } | undefined;
+  #reading: Promise<ReadSecret> | undefined;
+  #readings = 0;
   /** Grows when a value that is kept or being read may be outdated. */
   #generation = 0;
 
@@ -135,8 +166,8 @@ class CachedSecret {
     this.#resolve = resolve;
   }
 
-  read(): Promise<string> {
-    if (this.#kept !== undefined && this.#now() < this.#kept.until) return Promise.resolve(this.#kept.value);
+  read(): Promise<ReadSecret> {
+    if (this.#kept !== undefined && this.#now() < this.#kept.until) return Promise.resolve(this.#kept.found);
     if (this.#reading !== undefined) return this.#reading;
     const reading = this.#readFresh().finally(() => {
       if (this.#reading === reading) this.#reading = undefined;
@@ -151,10 +182,12 @@ class CachedSecret {
     this.#reading = undefined;
   }
 
-  async #readFresh(): Promise<string> {
+  async #readFresh(): Promise<ReadSecret> {
     const generation = this.#generation;
     const { value, keptMs: ms } = await this.#resolve();
-    if (generation === this.#generation) this.#kept = { value, until: this.#now() + ms };
-    return value;
+    this.#readings += 1;
+    const found = { value, reading: this.#readings };
+    if (generation === this.#generation) this.#kept = { found, until: this.#now() + ms };
+    return found;
   }
 }
