@@ -40,13 +40,16 @@ export interface LoadToolspecsDeps extends ToolspecFilesDeps {
         readonly randomBytes: (count: number) => Uint8Array;
       }
     | undefined;
+  /** Called before more than a few pairs are linted, which takes longer than all else; its result is disposed of after. @default nothing */
+  readonly lintsMany?: (() => Disposable) | undefined;
   /** Whether an adopted server whose credentials have no secret is an error; without it, it can list its tools. @default true */
   readonly needsSecrets?: boolean | undefined;
   /** The folder that replaces `~/`. @default none: such paths are not found */
   readonly userDirectory?: string | undefined;
 }
 
-/** Longest file of certificates, in bytes. */
+/** Pairs that are linted before `lintsMany` is called. */
+const fewPairs = 10;
 
 /** Reads each pair once, also when several entries name it. */
 type PairReader = (declaration: ToolspecDeclaration) => Promise<PairReading>;
@@ -81,7 +84,8 @@ export async function loadFilesOf(
           readFile: pairCache.readFile,
           randomBytes: pairCache.randomBytes,
         });
-  const readPairOf = createPairReader(deps, cache);
+  using linting = new Linting(deps.lintsMany);
+  const readPairOf = createPairReader(deps, cache, linting);
   const loaded = await Promise.all(parsed.map((layer) => loadLayerFiles(layer, readPairOf, deps)));
   await cache?.save();
   const adoptedDeps = {
@@ -94,8 +98,33 @@ export async function loadFilesOf(
   };
 }
 
+/** Lints pairs, and reports when they are many. */
+class Linting implements Disposable {
+  readonly #lintsMany: LoadToolspecsDeps["lintsMany"];
+  #count = 0;
+  #many: Disposable | undefined;
+
+  constructor(lintsMany: LoadToolspecsDeps["lintsMany"]) {
+    this.#lintsMany = lintsMany;
+  }
+
+  lint({ manifest, toolspec }: PairFiles): ReturnType<typeof lintCatalog> {
+    this.#count += 1;
+    if (this.#count > fewPairs) this.#many ??= this.#lintsMany?.();
+    return lintCatalog([manifest, toolspec], { subject: "toolspecs" });
+  }
+
+  [Symbol.dispose](): void {
+    this.#many?.[Symbol.dispose]();
+  }
+}
+
 /** Creates a reader of pairs for one configuration. */
-function createPairReader(deps: LoadToolspecsDeps, cache: PairCache | undefined): PairReader {
+function createPairReader(
+  deps: LoadToolspecsDeps,
+  cache: PairCache | undefined,
+  linting: Linting,
+): PairReader {
   const known = new Map<string, Promise<PairReading>>();
   return ({ reference, source }) => {
     const path = reference.kind === "path" ? pathFrom(reference.path, source.name, deps) : undefined;
@@ -109,6 +138,7 @@ function createPairReader(deps: LoadToolspecsDeps, cache: PairCache | undefined)
           ? readPairAt(path as string, deps)
           : readCatalogPair(reference.name, reference.version, deps),
         cache,
+        linting,
       );
       known.set(key, reading);
     }
@@ -126,6 +156,7 @@ function pathFrom(path: string, fileName: string, { userDirectory }: LoadToolspe
 async function readPair(
   finding: Promise<PairFiles | PairProblem>,
   cache: PairCache | undefined,
+  linting: Linting,
 ): Promise<PairReading> {
   let found: PairFiles | PairProblem;
   try {
@@ -141,8 +172,8 @@ async function readPair(
   if (known !== undefined) {
     return { pair: toPair(known, found), digest, diagnostics: [], problem: undefined };
   }
-  const { manifest, toolspec } = found;
-  const { diagnostics, pairs } = lintCatalog([manifest, toolspec], { subject: "toolspecs" });
+  const { toolspec } = found;
+  const { diagnostics, pairs } = linting.lint(found);
   const [valid] = pairs;
   if (valid === undefined || hasErrors(diagnostics)) {
     const count = diagnostics.filter(({ severity }) => severity === "error").length;

@@ -5,8 +5,8 @@
  * does, and is loaded only when there is a pair to read.
  */
 
-import { readdirSync } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import { type Dirent, readdirSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { didYouMean } from "@toolcrib/diagnostics";
 import { documentMaxBytes, listOf } from "@toolcrib/document";
@@ -147,8 +147,11 @@ async function firstOf(
 /** Reads the pair at `path`: one of its two files, or a folder that contains both. */
 export async function readPairAt(path: string, deps: ToolspecFilesDeps): Promise<PairFiles | PairProblem> {
   try {
-    const status = await stat(path);
-    return status.isDirectory() ? await readPairIn(path, deps) : await readPairOf(path, deps);
+    const entries = await readdir(path, { withFileTypes: true }).catch((error: unknown) => {
+      if (errnoOf(error) === "ENOTDIR") return undefined;
+      throw error;
+    });
+    return entries === undefined ? await readPairOf(path, deps) : await readPairIn(path, entries, deps);
   } catch (error) {
     const code = isAbsence(error) ? "CONFIG_TOOLSPEC_NOT_FOUND" : "CONFIG_TOOLSPEC_UNREADABLE";
     return {
@@ -195,8 +198,12 @@ function toPair(manifest: FoundFile, toolspec: FoundFile): PairFiles {
 const folderMaxFiles = 50;
 const folderMaxDepth = 3;
 
-async function readPairIn(folder: string, deps: ToolspecFilesDeps): Promise<PairFiles | PairProblem> {
-  const names = await listFiles(folder, folderMaxDepth);
+async function readPairIn(
+  folder: string,
+  entries: Dirent[],
+  deps: ToolspecFilesDeps,
+): Promise<PairFiles | PairProblem> {
+  const names = await listFiles(folder, entries, folderMaxDepth);
   if (names.length > folderMaxFiles) {
     return notFound(
       `Cannot search ${quote(folder)}: it has more than ${folderMaxFiles} files`,
@@ -223,14 +230,14 @@ function counted(count: number, noun: string): string {
   return `${count === 0 ? "no" : count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-async function listFiles(folder: string, depth: number): Promise<readonly string[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
+async function listFiles(folder: string, entries: Dirent[], depth: number): Promise<readonly string[]> {
   const files: string[] = [];
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
     const path = join(folder, entry.name);
-    if (entry.isDirectory() && depth > 1) files.push(...(await listFiles(path, depth - 1)));
-    else if (entry.isFile() && /\.(?:ya?ml|json)$/i.test(entry.name)) files.push(path);
+    if (entry.isDirectory() && depth > 1) {
+      files.push(...(await listFiles(path, await readdir(path, { withFileTypes: true }), depth - 1)));
+    } else if (entry.isFile() && /\.(?:ya?ml|json)$/i.test(entry.name)) files.push(path);
     if (files.length > folderMaxFiles) break;
   }
   return files;
@@ -290,6 +297,10 @@ function notFound(message: string, hint: string): PairProblem {
 
 /** Whether an error says that a file does not exist. */
 export function isAbsence(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = errnoOf(error);
   return code === "ENOENT" || code === "ENOTDIR";
+}
+
+function errnoOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
 }

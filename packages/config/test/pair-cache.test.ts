@@ -69,6 +69,39 @@ test("loadConfig() reads its cache apart from the files that decide about the co
   assert.ok(read.includes(directory.join("toolspecs/acme/0.1.0.yaml")), read.join("\n"));
 });
 
+test("loadConfig() reports once that it lints many pairs, and when that has ended, but not for pairs of its cache", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const names = Array.from({ length: 12 }, (_, index) => `api-${index}`);
+  writeFiles(directory.path, sampleCatalog(...names));
+  const path = directory.join("toolcrib.yaml");
+  const loadSome = async (count: number) => {
+    const reported: string[] = [];
+    const written = names
+      .slice(0, count)
+      .map((name) => `- { name: ${name}, credentials: { token: { secret_key_ref: a } } }\n`);
+    writeFileSync(path, `toolspecs:\n${written.join("")}`);
+    const { value, diagnostics } = await loadConfig([path], {
+      readFile: readRegularFile,
+      catalogFolder: directory.path,
+      pairCache: {
+        folder: directory.join("cache"),
+        version: () => "1",
+        readFile: readRegularFile,
+        randomBytes,
+      },
+      lintsMany: () => {
+        reported.push("begin");
+        return { [Symbol.dispose]: () => void reported.push("end") };
+      },
+    });
+    assert.equal(value?.toolspecs.length, count, formatConfigReport([path], diagnostics));
+    return reported;
+  };
+  assert.deepEqual(await loadSome(1), []);
+  assert.deepEqual(await loadSome(12), ["begin", "end"]);
+  assert.deepEqual(await loadSome(12), []);
+});
+
 test("loadConfig() lints a changed file again, and reports findings about a file every time", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFiles(directory.path, { ...sampleCatalog("acme", "beta"), "toolcrib.yaml": entries });

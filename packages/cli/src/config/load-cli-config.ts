@@ -30,6 +30,8 @@ export interface ConfigReading {
   readonly watched?: Set<string>;
   /** Returns the text of a file that is not written yet. @default none */
   readonly textOf?: (path: string) => string | undefined;
+  /** As in `LoadConfigDeps`. */
+  readonly lintsMany?: LoadConfigDeps["lintsMany"];
 }
 
 /** A configuration and its files. */
@@ -50,7 +52,7 @@ export interface LoadedConfig {
 export async function loadCliConfig(
   context: CliContext,
   flags: ConfigFlags = {},
-  { watched = new Set(), textOf }: ConfigReading = {},
+  { watched = new Set(), textOf, lintsMany }: ConfigReading = {},
 ): Promise<LoadedConfig> {
   const watch = (path: string) => watched.add(resolve(context.directory, path));
   for (const path of configCandidates(context)) watch(path);
@@ -63,7 +65,11 @@ export async function loadCliConfig(
     watch(path);
     return reader(path, maxBytes);
   };
-  const { value, diagnostics } = await loadConfig(files, { ...deps, readFile }, { overrides, switches });
+  const { value, diagnostics } = await loadConfig(
+    files,
+    { ...deps, readFile, lintsMany },
+    { overrides, switches },
+  );
   if (value === undefined || hasErrors(diagnostics)) throw invalidConfig(files, diagnostics);
   const unseen = lintArguments(context, value.toolServers, files);
   return { config: value, files, warnings: [...diagnostics, ...unseen] };

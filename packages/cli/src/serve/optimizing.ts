@@ -26,6 +26,18 @@ export function optimize(): void {
 }
 
 /**
+ * Lets V8 optimize functions while hundreds of toolspecs are linted, where the launcher turned that off: with the quicker of
+ * the two compilers, this takes half the CPU time. Its graphs for these few functions leave less than 4 MB behind.
+ *
+ * @returns turns it off again
+ */
+export function optimizeMeanwhile(): Disposable {
+  if (!areOff()) return { [Symbol.dispose]() {} };
+  setFlagsFromString("--maglev");
+  return { [Symbol.dispose]: () => setFlagsFromString("--no-maglev") };
+}
+
+/**
  * Lets V8 optimize functions from the first call of a tool on, or once the gateway is busy with something else, such as a long
  * start or many lists; where the launcher turned that off.
  *

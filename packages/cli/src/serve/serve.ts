@@ -22,7 +22,7 @@ import { version } from "../version.ts";
 import { announce, announceLate, announceServers } from "./announce.ts";
 import { LiveReload } from "./live-reload.ts";
 import { ReadFiles } from "./look-at-files.ts";
-import { optimizeWhenBusy } from "./optimizing.ts";
+import { optimizeMeanwhile, optimizeWhenBusy } from "./optimizing.ts";
 import { ownCommand } from "./own-command.ts";
 import { probeAddress } from "./probe-address.ts";
 import { openProgramLog, type ProgramLog } from "./program-log.ts";
@@ -63,7 +63,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
     });
   }
   const load = async (read: ReadFiles) => {
-    const found = await loadCliConfig(context, flags, { watched: read });
+    const found = await loadCliConfig(context, flags, { watched: read, lintsMany: optimizeMeanwhile });
     return flags.needsApprovals === false ? withoutApprovals(found) : found;
   };
   const read = new ReadFiles();
