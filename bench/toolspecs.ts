@@ -31,7 +31,7 @@ export interface ToolspecsOptions {
 const host = "api.bench.example";
 const toolspecCount = 200;
 /** Time until background work after the start (search index, release of memory) is done. */
-const settleMs = 1000;
+const settleMs = 2000;
 const echo = { id: "echo", hangs: false };
 
 /** Measures Toolcrib, started as `contender` in folders below `home`. */
@@ -208,7 +208,7 @@ async function startTable(contender: Contender, home: string, options: Toolspecs
       above(of("bare"), of("bare without"), ""),
     ],
     notes: [
-      `From the start of the process until a client is connected and /readyz reports the echo server and all toolspecs as ready. Resident memory is measured one second after every tool was listed, when the search index is complete and memory was released. ${toolspecCount} manifests and toolspecs of seven tools each; medians of starts in turns. Valid toolspecs are cached in the home, so later starts read less; before the first start, Node's compile cache is empty too. The difference includes the code of toolspecs, which a start without them does not load.`,
+      `From the start of the process until a client is connected and /readyz reports the echo server and all toolspecs as ready. Resident memory is measured two seconds after every tool was listed, when the search index is complete and memory was released. ${toolspecCount} manifests and toolspecs of seven tools each; medians of starts in turns. Valid toolspecs are cached in the home, so later starts read less; before the first start, Node's compile cache is empty too. The difference includes the code of toolspecs, which a start without them does not load.`,
     ],
   };
 }

@@ -38,6 +38,8 @@ export interface LoadToolspecsDeps extends ToolspecFilesDeps {
         readonly readFile: ReadFile;
         /** Unpredictable bytes, such as `randomBytes` of `node:crypto`. */
         readonly randomBytes: (count: number) => Uint8Array;
+        /** Receives the function that writes the cache, and calls it later. @default it is written before the load ends */
+        readonly writeLater?: ((write: () => Promise<void>) => void) | undefined;
       }
     | undefined;
   /** Called before more than a few pairs are linted, which takes longer than all else; its result is disposed of after. @default nothing */
@@ -87,7 +89,8 @@ export async function loadFilesOf(
   using linting = new Linting(deps.lintsMany);
   const readPairOf = createPairReader(deps, cache, linting);
   const loaded = await Promise.all(parsed.map((layer) => loadLayerFiles(layer, readPairOf, deps)));
-  await cache?.save();
+  if (cache !== undefined && pairCache?.writeLater !== undefined) pairCache.writeLater(() => cache.save());
+  else await cache?.save();
   const adoptedDeps = {
     ...deps,
     pathFrom: (path: string, fileName: string) => pathFrom(path, fileName, deps),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { formatConfigReport, loadConfig } from "@toolcrib/config";
 import { type ReadFile, readRegularFile } from "@toolcrib/files";
@@ -100,6 +100,31 @@ test("loadConfig() reports once that it lints many pairs, and when that has ende
   assert.deepEqual(await loadSome(1), []);
   assert.deepEqual(await loadSome(12), ["begin", "end"]);
   assert.deepEqual(await loadSome(12), []);
+});
+
+test("loadConfig() leaves the writing of its cache to its caller where that writes it later", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFiles(directory.path, { ...sampleCatalog("acme", "beta"), "toolcrib.yaml": entries });
+  const path = directory.join("toolcrib.yaml");
+  const writes: (() => Promise<void>)[] = [];
+  const { value } = await loadConfig([path], {
+    readFile: readRegularFile,
+    catalogFolder: directory.path,
+    pairCache: {
+      folder: directory.join("cache"),
+      version: () => "1",
+      readFile: readRegularFile,
+      randomBytes,
+      writeLater: (write) => void writes.push(write),
+    },
+  });
+  assert.equal(value?.toolspecs.length, 2);
+  assert.equal(existsSync(directory.join("cache")), false);
+  assert.equal(writes.length, 1);
+  await writes[0]?.();
+  const written = readFileSync(directory.join("cache/toolspecs.json"), "utf8");
+  await load(directory, { version: "1" });
+  assert.equal(readFileSync(directory.join("cache/toolspecs.json"), "utf8"), written);
 });
 
 test("loadConfig() lints a changed file again, and reports findings about a file every time", async () => {

@@ -95,8 +95,10 @@ class ToolpackSource implements ToolSource {
   readonly checksArguments = true;
   readonly #settings: ToolpackSettings;
   readonly #deps: ToolpackDeps;
-  readonly #served: ReadonlyMap<string, ServedTool>;
-  readonly #tools: readonly Tool[];
+  /** The tools to serve, whose definitions are made when they are first listed. */
+  readonly #chosen: readonly ToolspecTool[];
+  #made: ReadonlyMap<string, ServedTool> | undefined;
+  #tools: readonly Tool[] | undefined;
   readonly #paths: Paths;
   readonly #health: Health;
   readonly #placed: ReturnType<typeof placedCredentials>;
@@ -108,15 +110,8 @@ class ToolpackSource implements ToolSource {
     this.id = id;
     this.#settings = settings;
     this.#deps = deps;
-    this.#served = new Map(
-      servedTools(settings).map(({ definition, tool }) => [
-        definition.name,
-        { tool, listed: toTool(id, manifest, definition, tool) },
-      ]),
-    );
-    const served = [...this.#served.values()];
-    this.#tools = served.map(({ listed }) => listed);
-    this.#paths = compilePaths(served.map(({ tool }) => tool));
+    this.#chosen = chosenTools(settings);
+    this.#paths = compilePaths(this.#chosen);
     this.#health = { state: "ready", since: deps.now() };
     this.#placed = placedCredentials(manifest, toolspec);
     this.#egress = egressPatterns(manifest);
@@ -129,6 +124,7 @@ class ToolpackSource implements ToolSource {
   async start(): Promise<void> {}
 
   tools(): readonly Tool[] {
+    this.#tools ??= [...this.#served.values()].map(({ listed }) => listed);
     return this.#tools;
   }
 
@@ -153,6 +149,20 @@ class ToolpackSource implements ToolSource {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
+
+  /** The definitions of the served tools only: a toolspec can have a thousand tools. */
+  get #served(): ReadonlyMap<string, ServedTool> {
+    if (this.#made !== undefined) return this.#made;
+    const { manifest, toolspec } = this.#settings;
+    const definitions = toolDefinitions({ ...toolspec, tools: this.#chosen }, manifest);
+    this.#made = new Map(
+      definitions.map(({ definition, tool }) => [
+        definition.name,
+        { tool, listed: toTool(this.id, manifest, definition, tool) },
+      ]),
+    );
+    return this.#made;
+  }
 
   async #call(tool: ToolspecTool, given: JsonObject, context: CallContext): Promise<ToolResult> {
     const { signal, callId } = context;
@@ -186,22 +196,15 @@ class ToolpackSource implements ToolSource {
   }
 }
 
-/**
- * Returns the definitions of the served tools only: a toolspec can have a thousand tools.
- *
- * @throws {ToolpackError} `TOOLPACK_TOOL_UNKNOWN`
- */
-function servedTools({ manifest, toolspec, tools }: ToolpackSettings): ReturnType<typeof toolDefinitions> {
+/** @throws {ToolpackError} `TOOLPACK_TOOL_UNKNOWN` */
+function chosenTools({ manifest, toolspec, tools }: ToolpackSettings): readonly ToolspecTool[] {
   const names = toolspec.tools.map(({ name }) => name);
   const known = new Set(names);
   const unknown = tools?.find((name) => !known.has(name));
   if (unknown !== undefined) throw unknownTool(unknown, names, toolspec);
   const defaults = (manifest.tools ?? []).filter((tool) => tool.default === true);
   const served = new Set(tools ?? defaults.map(({ name }) => name));
-  return toolDefinitions(
-    { ...toolspec, tools: toolspec.tools.filter(({ name }) => served.has(name)) },
-    manifest,
-  );
+  return toolspec.tools.filter(({ name }) => served.has(name));
 }
 
 function unknownTool(name: string, names: readonly string[], { name: spec }: Toolspec): ToolpackError {

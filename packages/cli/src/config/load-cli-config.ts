@@ -32,6 +32,8 @@ export interface ConfigReading {
   readonly textOf?: (path: string) => string | undefined;
   /** As in `LoadConfigDeps`. */
   readonly lintsMany?: LoadConfigDeps["lintsMany"];
+  /** As for `pairCache` in `LoadConfigDeps`. */
+  readonly writeLater?: NonNullable<LoadConfigDeps["pairCache"]>["writeLater"];
 }
 
 /** A configuration and its files. */
@@ -52,7 +54,7 @@ export interface LoadedConfig {
 export async function loadCliConfig(
   context: CliContext,
   flags: ConfigFlags = {},
-  { watched = new Set(), textOf, lintsMany }: ConfigReading = {},
+  { watched = new Set(), textOf, lintsMany, writeLater }: ConfigReading = {},
 ): Promise<LoadedConfig> {
   const watch = (path: string) => watched.add(resolve(context.directory, path));
   for (const path of configCandidates(context)) watch(path);
@@ -67,7 +69,7 @@ export async function loadCliConfig(
   };
   const { value, diagnostics } = await loadConfig(
     files,
-    { ...deps, readFile, lintsMany },
+    { ...deps, readFile, lintsMany, pairCache: deps.pairCache && { ...deps.pairCache, writeLater } },
     { overrides, switches },
   );
   if (value === undefined || hasErrors(diagnostics)) throw invalidConfig(files, diagnostics);

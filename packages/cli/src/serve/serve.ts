@@ -62,8 +62,14 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
       hint: "over HTTP, clients choose a profile by its path: /mcp/p/NAME",
     });
   }
+  // What only later starts need is written when this one is over.
+  const { promise: started, resolve: endStart } = Promise.withResolvers<void>();
+  const reading = {
+    lintsMany: optimizeMeanwhile,
+    writeLater: (write: () => Promise<void>) => void started.then(write),
+  };
   const load = async (read: ReadFiles) => {
-    const found = await loadCliConfig(context, flags, { watched: read, lintsMany: optimizeMeanwhile });
+    const found = await loadCliConfig(context, flags, { ...reading, watched: read });
     return flags.needsApprovals === false ? withoutApprovals(found) : found;
   };
   const read = new ReadFiles();
@@ -84,6 +90,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   });
   programLog.logger.info({ version, configFiles: loaded.files }, "gateway.started");
   reloads.start(gateway, read.look);
+  void gateway.ready().then(endStart);
   void releaseMemory(gateway);
   using _optimizing = optimizeWhenBusy(gateway);
   collectYoungObjectsAlone();
