@@ -5,7 +5,7 @@
  */
 
 import assert from "node:assert/strict";
-import { cpSync, writeFileSync } from "node:fs";
+import { cpSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { basename, dirname, isAbsolute, join, sep } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -18,6 +18,7 @@ import {
   rolldown,
 } from "rolldown";
 import { type ExactFile, groupModules } from "./group-modules.ts";
+import { LateLibraries, writeParts } from "./late-libraries.ts";
 
 /** Modules that run in a thread or a process of their own, loaded by their names from the module next to them. */
 const ownEntries: { readonly [name: string]: string } = {
@@ -66,6 +67,7 @@ export async function bundleFolder(bundle: FolderBundle): Promise<BundledModules
   const { root, folder } = bundle;
   const sources = new Set<string>();
   const undici = new Set<string>();
+  const libraries = new LateLibraries((path) => isOwnModule(path, root));
   const entries = { ...bundle.entries, ...(bundle.startsGateways ? ownEntries : {}) };
   const isEntry = new Set(Object.values(entries).map((path) => join(root, path)));
   const build = await rolldown({
@@ -91,6 +93,7 @@ export async function bundleFolder(bundle: FolderBundle): Promise<BundledModules
       },
       ownRequires(undici),
       ...(bundle.keepsPlaces === true ? [keptPlaces(placesKept.map((path) => join(root, path)))] : []),
+      libraries.plugin(),
       places,
       plainCharacters,
     ],
@@ -110,12 +113,13 @@ export async function bundleFolder(bundle: FolderBundle): Promise<BundledModules
   });
   await build.close();
   const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
-  const files = new Set([...output.map(({ fileName }) => fileName), undiciName]);
+  const files = new Set([...output.map(({ fileName }) => fileName), undiciName, ...libraries.fileNames]);
   for (const file of output) if (file.type === "chunk") assertComplete(file, files);
   const wasm = modules.find((path) => basename(path) === "cedar_wasm.js");
   if (wasm !== undefined) cpSync(join(wasm, "../cedar_wasm_bg.wasm"), join(folder, "cedar_wasm_bg.wasm"));
   const ofUndici = undici.size === 0 ? [] : await bundleUndici(root, folder, undici);
-  return { modules: [...modules, ...ofUndici], sources: [...sources] };
+  const ofLibraries = await libraries.write(root, folder, (chunk) => assertComplete(chunk, new Set()));
+  return { modules: [...modules, ...ofUndici, ...ofLibraries], sources: [...sources] };
 }
 
 /** Whether a module is a source of a package here. Dependencies of other versions than at the root are below packages, too. */
@@ -210,36 +214,15 @@ async function bundleUndici(
   folder: string,
   parts: ReadonlySet<string>,
 ): Promise<readonly string[]> {
-  const name = "parts of undici";
-  const entry = join(root, "packages/mcp/undici-parts.cjs");
   const members = [...parts]
     .sort()
     .map((part) => `get ${JSON.stringify(part)}() { return require(${JSON.stringify(part)}); }`);
-  const build = await rolldown({
-    cwd: root,
-    input: { undici: name },
-    platform: "node",
-    plugins: [
-      {
-        name,
-        // Below the package whose dependency undici is.
-        resolveId: (id) => (id === name ? entry : null),
-        load: (id) => (id === entry ? `module.exports = { ${members.join(", ")} };` : null),
-      },
-    ],
-    checks: { pluginTimings: false },
-    logLevel: "warn",
-  });
-  const { output } = await build.generate({
-    format: "cjs",
-    codeSplitting: false,
-    comments: { legal: false, jsdoc: false },
-  });
-  await build.close();
-  const [chunk] = output;
-  assertComplete(chunk, new Set());
-  writeFileSync(join(folder, undiciName), chunk.code);
-  return chunk.moduleIds.filter((path) => path !== entry);
+  const code = `module.exports = { ${members.join(", ")} };`;
+  // Below the package whose dependency undici is.
+  const from = "packages/mcp";
+  return await writeParts({ root, folder, name: "undici", code, from }, (chunk) =>
+    assertComplete(chunk, new Set()),
+  );
 }
 
 /** Modules that ajv names in the text of functions which it can write to files; nothing here writes them. */

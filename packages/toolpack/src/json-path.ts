@@ -29,13 +29,21 @@ const stepsOfQuery = 4;
 /** Deepest value that `..` descends into; parsed JSON is never deeper. */
 const depthMax = 200;
 
-const environment = new JSONPathEnvironment({ maxRecursionDepth: depthMax });
-for (const name of ["match", "search"]) environment.functionRegister.delete(name);
+let known: JSONPathEnvironment | undefined;
+
+/** The environment of all paths, made for the first: a gateway without toolspecs does not load the library. */
+function environment(): JSONPathEnvironment {
+  if (known === undefined) {
+    known = new JSONPathEnvironment({ maxRecursionDepth: depthMax });
+    for (const name of ["match", "search"]) known.functionRegister.delete(name);
+  }
+  return known;
+}
 
 /** Returns why `path` is not valid, for `lintCatalog`; `undefined` if it is. */
 export function jsonPathFault(path: string): string | undefined {
   try {
-    environment.compile(path);
+    environment().compile(path);
     return undefined;
   } catch (error) {
     return messageOf(error);
@@ -46,7 +54,7 @@ export function jsonPathFault(path: string): string | undefined {
 export function compilePath(path: string): CompiledPath {
   let query: JSONPathQuery;
   try {
-    query = environment.compile(path);
+    query = environment().compile(path);
   } catch (cause) {
     const message = `Cannot use the JSONPath ${JSON.stringify(path)}: ${messageOf(cause)}`;
     throw new ToolpackError("TOOLPACK_PATH_INVALID", message, {
@@ -87,7 +95,7 @@ interface Selector {
 
 /** Makes every selector below `part`, also in filters, charge its steps to `meter`. */
 function countSteps(part: unknown, meter: StepBudget): void {
-  if (typeof part !== "object" || part === null || part === environment) return;
+  if (typeof part !== "object" || part === null || part === known) return;
   if (isSelector(part)) {
     const resolve = part.resolve.bind(part);
     part.resolve = (node) => {

@@ -55,18 +55,24 @@ export type PathExpression =
 /** Longest path in UTF-16 units. */
 const pathMaxLength = 2000;
 
-const { expressions, selectors } = jsonpath;
+let known: JSONPathEnvironment | undefined;
 
-/** An environment whose functions have types only: nothing here can run a pattern of a path. */
-class ParsingEnvironment extends JSONPathEnvironment {
-  protected override setupFilterFunctions(): void {
+/**
+ * An environment whose functions have types only: nothing here can run a pattern of a path. It is made for the first path, so
+ * that a program without packages does not load the library.
+ */
+function environment(): JSONPathEnvironment {
+  if (known === undefined) {
+    known = new JSONPathEnvironment();
     const { ValueType: value, LogicalType: logical, NodesType: nodes } = FunctionExpressionType;
-    this.functionRegister.set("length", typed([value], value));
-    this.functionRegister.set("count", typed([nodes], value));
-    this.functionRegister.set("match", typed([value, value], logical));
-    this.functionRegister.set("search", typed([value, value], logical));
-    this.functionRegister.set("value", typed([nodes], value));
+    known.functionRegister.clear();
+    known.functionRegister.set("length", typed([value], value));
+    known.functionRegister.set("count", typed([nodes], value));
+    known.functionRegister.set("match", typed([value, value], logical));
+    known.functionRegister.set("search", typed([value, value], logical));
+    known.functionRegister.set("value", typed([nodes], value));
   }
+  return known;
 }
 
 function typed(argTypes: FunctionExpressionType[], returnType: FunctionExpressionType): FilterFunction {
@@ -79,13 +85,11 @@ function typed(argTypes: FunctionExpressionType[], returnType: FunctionExpressio
   };
 }
 
-const environment = new ParsingEnvironment();
-
 /** Parses `path`, or returns why it is not a JSONPath. */
 export function parsePath(path: string): PathQuery | { readonly reason: string } {
   if (path.length > pathMaxLength) return { reason: `a path has at most ${pathMaxLength} characters` };
   try {
-    return toQuery(environment.compile(path));
+    return toQuery(environment().compile(path));
   } catch (thrown) {
     // Expressions that nest too deep overflow the stack.
     if (thrown instanceof RangeError) return { reason: "it nests too deep" };
@@ -115,6 +119,7 @@ function toQuery({ segments }: { readonly segments: readonly jsonpath.JSONPathSe
 }
 
 function toSelector(selector: jsonpath.JSONPathSelector): PathSelector {
+  const { selectors } = jsonpath;
   if (selector instanceof selectors.NameSelector) return { kind: "name", name: selector.name };
   if (selector instanceof selectors.IndexSelector) return { kind: "index", index: selector.index };
   if (selector instanceof selectors.SliceSelector) {
@@ -129,6 +134,7 @@ function toSelector(selector: jsonpath.JSONPathSelector): PathSelector {
 }
 
 function toExpression(expression: jsonpath.expressions.FilterExpression): PathExpression {
+  const { expressions } = jsonpath;
   if (expression instanceof expressions.LogicalExpression) return toExpression(expression.expression);
   if (expression instanceof expressions.NullLiteral) return { kind: "literal", value: null };
   if (
