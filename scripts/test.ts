@@ -60,6 +60,7 @@ const child = spawn(
   process.execPath,
   [
     ...(flags.has("dist") ? [] : ["--conditions=toolcrib-source"]),
+    `--import=${new URL("test-context.ts", import.meta.url)}`,
     `--import=${new URL("test-guard.ts", import.meta.url)}`,
     "--test",
     ...(flags.has("watch") ? ["--watch"] : []),

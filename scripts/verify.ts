@@ -8,9 +8,8 @@
  */
 
 import { spawn } from "node:child_process";
-import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { longTests } from "./long-tests.ts";
+import { listVerifiedTests } from "./verified-tests.ts";
 
 const root = join(import.meta.dirname, "..");
 const script = (path: string, ...args: readonly string[]) => [
@@ -33,7 +32,7 @@ interface Counts {
 }
 
 const steps: readonly Step[] = [
-  { name: "cases", command: script("scripts/test.ts", ...listSampledTests()) },
+  { name: "cases", command: script("scripts/test.ts", ...listVerifiedTests(root)) },
   { name: "policies", command: script("scripts/verify-policies.ts") },
   { name: "mcp", command: script("scripts/conformance.ts") },
   { name: "features", command: script("scripts/features.ts") },
@@ -114,19 +113,4 @@ async function run([file = "", ...args]: readonly string[]): Promise<{
   if (last === undefined) return { code };
   const [passed = 0, failed = 0, skipped = 0] = last.slice(1).map((text) => Number(text ?? 0));
   return { code, counts: { passed, failed, skipped } };
-}
-
-/** Returns the test files that run a sample of their cases in `npm test`, or do not run there. */
-function listSampledTests(): string[] {
-  return (
-    globSync("packages/*/test/**/*.test.ts", { cwd: root })
-      // The step `policies` runs all shards of it.
-      .filter((path) => path !== "packages/cedar/test/agreement.test.ts")
-      .filter(
-        (path) =>
-          longTests.includes(path) ||
-          /\b(?:runsAll|sampled|leftOut)\b/.test(readFileSync(join(root, path), "utf8")),
-      )
-      .sort()
-  );
 }

@@ -12,7 +12,7 @@ import {
   type TemporaryDirectory,
   writeFiles,
 } from "@toolcrib/testing";
-import { runToolcrib } from "./transcript.ts";
+import { runToolcrib, runToolcribProcess } from "./transcript.ts";
 
 const schema = { type: "object", properties: { message: { type: "string" } } };
 
@@ -151,7 +151,7 @@ test("installations at the same time wait for each other: all are recorded and l
   const archives: string[] = [];
   for (const id of ids) archives.push(await pack(directory, id));
   const outcomes = await Promise.all(
-    archives.map((archive) => runToolcrib(["install", archive], { directory: directory.path })),
+    archives.map((archive) => runToolcribProcess(["install", archive], { directory: directory.path })),
   );
   assert.deepEqual(
     outcomes.map(({ code, stderr }) => [code, stderr]),

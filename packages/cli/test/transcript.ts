@@ -75,20 +75,18 @@ export function cleanEnvironment(directory: string): { readonly [name: string]: 
 }
 
 /**
- * Commands that are always processes: they serve, hand their terminal to another
- * program, or start programs with the environment of their process.
+ * Words of commands that are always processes: they serve, build images, or hand their terminal to another program.
+ * All others pass the environment of the test to the programs that they start.
  */
-const ownProcess: ReadonlySet<string> = new Set([
-  ...["serve", "metatool", "toolpack", "egress", "sandbox", "fetched", "test", "registry"],
-  ...["publish", "install", "uninstall", "outdated", "update", "lock"],
-]);
+const ownProcess: ReadonlySet<string> = new Set(["serve", "metatool", "toolpack", "egress"]);
 
 /**
  * Runs `toolcrib args`: in this process where the command allows it, which takes a tenth of the
  * time of a process, otherwise as `runToolcribProcess` does.
  */
 export async function runToolcrib(args: readonly string[], setting: RunSetting): Promise<ProcessOutcome> {
-  const isNamed = setting.isHere !== true && args.some((word) => ownProcess.has(word));
+  const handsOver = args.includes("sandbox") && args.includes("run");
+  const isNamed = setting.isHere !== true && (handsOver || args.some((word) => ownProcess.has(word)));
   const isProcess = isNamed || setting.env?.["NODE_OPTIONS"] !== undefined;
   return isProcess ? runToolcribProcess(args, setting) : runHere(args, setting);
 }
