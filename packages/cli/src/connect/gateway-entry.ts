@@ -13,6 +13,7 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { findConfigFiles } from "../config/find-config-files.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
+import { lastingPath } from "../lasting-path.ts";
 import { launcherPath } from "../launcher-path.ts";
 import { reachableUrl } from "../serve/reachable-url.ts";
 
@@ -47,7 +48,7 @@ export async function gatewayEntry(
     const configs = files.flatMap((file) => ["--config", resolve(context.directory, file)]);
     const words = isLocal ? ["serve", "--stdio"] : ["bridge", "--as", program.id];
     const args = [launcherPath, ...configs, "--home", options.home, ...words];
-    const entry = program.local({ command: process.execPath, args });
+    const entry = program.local({ command: process.execPath, args, ...variablesFor(context) });
     if (isLocal) return { entry, connection: "starts a gateway on its standard streams", token: undefined };
     // The bridge reads the token itself: the client's file does not contain it.
     const connection = `starts a bridge to the running gateway, with the token "${program.id}"`;
@@ -59,6 +60,15 @@ export async function gatewayEntry(
   }
   const entry = program.remote({ url, token: tokenOf(context, program.id) ?? tokenPlaceholder });
   return { entry, connection: `connects to ${url} with the token "${program.id}"`, token: program.id };
+}
+
+/**
+ * The variables of a gateway that a client starts, itself or through its bridge. Programs with windows have a PATH of
+ * their own on Linux and macOS, without npx, uvx or docker: servers are found where this terminal finds them.
+ */
+function variablesFor({ env, platform }: CliContext): { readonly env?: { readonly PATH: string } } {
+  // On Windows, terminals and programs with windows get the same PATH.
+  return platform === "win32" ? {} : { env: { PATH: lastingPath(env) } };
 }
 
 /**
