@@ -52,7 +52,7 @@ function show(
   if (applied.length + needsRestart.length + incomplete.length === 0) {
     // Changed files apply by themselves within a second or two, often before this command.
     const since = loadedAt === undefined ? "" : `, since ${safeLine(loadedAt)}`;
-    output.print(`Nothing to apply: the configuration in the files is already in use${since}`);
+    output.prose(`Nothing to apply: the configuration in the files is already in use${since}`);
   }
   if (warnings !== undefined) output.print(safeText(warnings));
 }
