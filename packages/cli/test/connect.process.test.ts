@@ -362,3 +362,36 @@ test("a link to a file stays, and a damaged record removes no other file", async
   assert.match(refused.stderr, /is no file of Cursor/);
   assert.equal(readFileSync(other, "utf8"), "text");
 });
+
+test("a preview has the notation of the file, and says that no gateway runs at the address", async () => {
+  await using user = await setUp();
+  const { directory, run } = user;
+  write(directory, ".codex/config.toml", "");
+  const preview = await run("connect", "codex");
+  assert.match(
+    preview.stdout,
+    /\n {2}\[mcp_servers\.toolcrib\]\n {2}url = "http:\/\/127\.0\.0\.1:7499\/mcp"\n/,
+  );
+  assert.doesNotMatch(preview.stdout, /"url":/);
+  assert.match(
+    preview.stdout,
+    /No gateway runs for this home now\. .* address of serve\.listen, http:\/\/127\.0\.0\.1:7499\/mcp, .* serve\n/,
+  );
+});
+
+test("the list says whose token was revoked", async () => {
+  await using user = await setUp({ serve: { listen: "127.0.0.1:0" } });
+  const { directory, run } = user;
+  write(directory, ".cursor/mcp.json", "{}\n");
+  await using _gateway = await startServe([], { directory: directory.path });
+  const connected = await run("connect", "cursor", "--yes");
+  assert.equal(connected.code, 0);
+  assert.doesNotMatch(connected.stdout, /No gateway runs/);
+  assert.match((await run("connect")).stdout, /^cursor +yes /m);
+  assert.equal((await run("token", "revoke", "cursor")).code, 0);
+  const listed = await run("connect");
+  assert.match(listed.stdout, /^cursor +token revoked /m);
+  assert.match(listed.stdout, /The token of a client was revoked: .* connect cursor, .* disconnect cursor/);
+  assert.equal((await run("connect", "cursor", "--yes")).code, 0);
+  assert.match((await run("connect")).stdout, /^cursor +yes /m);
+});
