@@ -26,6 +26,7 @@ const localServer = (id: string) => ({
     ...["--config", "/home/ada/tools/toolcrib.yaml", "--home", "/home/ada/.toolcrib"],
     ...["bridge", "--as", id],
   ],
+  env: { PATH: "/home/ada/.local/bin:/usr/local/bin:/usr/bin:/bin" },
 });
 
 /** Returns the pages of the clients below `root` with their facts; the facts alone where a page has no place for them. */

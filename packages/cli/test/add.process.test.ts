@@ -246,3 +246,28 @@ test("add asks for a restart of the running gateway before it shows commands to 
   assert.equal(code, 0, stdout);
   assert.match(stdout, /✓ added acme to toolcrib\.yaml\n! restart the running gateway first: .*\n\nTry\n/);
 });
+
+test("add says which options change nothing, because the entry is there already", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path, stdin: "" };
+  const first = await runToolcrib(["add", "stripe", "--without-secrets", "--yes"], setting);
+  assert.equal(first.code, 0, first.stderr);
+  const text = readFileSync(directory.join("toolcrib.yaml"), "utf8");
+  const again = await runToolcrib(["add", "stripe", "--without-secrets", "--yes", "--all-tools"], setting);
+  assert.equal(again.code, 0, again.stderr);
+  assert.match(
+    again.stdout,
+    /^! --all-tools changes nothing: the entry of stripe stays as it is\. Edit it in toolcrib\.yaml, or remove it \(.* remove stripe\) and add it again$/m,
+  );
+  assert.equal(readFileSync(directory.join("toolcrib.yaml"), "utf8"), text);
+  const servers = "tool_servers:\n  - id: memory\n    transport: { kind: stdio, manifest: memory }\n";
+  writeFileSync(directory.join("toolcrib.yaml"), servers);
+  const server = await runToolcrib(
+    ["add", "memory", "--server-arg", "/srv", "--read", "/srv", "--yes"],
+    setting,
+  );
+  assert.equal(server.code, 0, server.stderr);
+  assert.match(server.stdout, /^! --server-arg, --read change nothing: the entry of memory stays/m);
+  const json = await runToolcrib(["--json", "add", "memory", "--read", "/srv", "--yes"], setting);
+  assert.deepEqual(JSON.parse(json.stdout).unused, ["--read"]);
+});

@@ -6,6 +6,7 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
@@ -19,7 +20,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { makeTemporaryDirectory, type TemporaryDirectory, waitUntil } from "@toolcrib/testing";
-import { echoServer, runToolcrib, startServe } from "./transcript.ts";
+import { cleanEnvironment, echoServer, runToolcrib, startServe } from "./transcript.ts";
 
 const cursorText = '{\n  // mine\n  "mcpServers": {\n    "files": { "command": "npx" }, // kept\n  },\n}\n';
 
@@ -113,6 +114,59 @@ test("a client that only starts servers gets a bridge to the running gateway", a
   assert.match((await run("disconnect", "--all")).stdout, /removed, as there was no file before/);
   assert.equal(existsSync(file), false);
 });
+
+test("a gateway that a client starts finds the programs of the terminal in which it was connected", async () => {
+  for (const [client, words, variables] of [
+    ["claude-desktop", [], "env"],
+    ["claude-code", ["--stdio"], "env"],
+    ["opencode", ["--stdio"], "environment"],
+  ] as const) {
+    const echo = { ...(echoServer("echo") as { transport: { args: readonly string[] } }) };
+    const transport = { ...echo.transport, command: "node-of-this-terminal" };
+    await using user = await setUp({
+      tool_servers: [{ ...echo, transport }],
+      serve: { listen: "127.0.0.1:0" },
+    });
+    const { directory } = user;
+    mkdirSync(directory.join("programs"));
+    symlinkSync(process.execPath, directory.join("programs/node-of-this-terminal"));
+    const { code, stdout, stderr } = await runToolcrib(["--json", "connect", client, ...words, "--yes"], {
+      directory: directory.path,
+      env: { PATH: `${directory.join("programs")}:${cleanEnvironment(directory.path)["PATH"]}` },
+    });
+    assert.equal(code, 0, stderr);
+    const { connected } = JSON.parse(stdout) as { connected: readonly { file: string }[] };
+    const written = JSON.parse(readFileSync(connected[0]?.file ?? "", "utf8"));
+    const entry = (written.mcpServers ?? written.mcp).toolcrib;
+    const [command, ...args] = [entry.command, entry.args ?? []].flat();
+    const env = { HOME: directory.path, PATH: "/usr/bin:/bin", ...entry[variables] };
+    const mcp = new Client({ name: client, version: "1.0.0" });
+    try {
+      await mcp.connect(new StdioClientTransport({ command, args, cwd: "/", env, stderr: "ignore" }));
+      const { tools } = await mcp.listTools();
+      assert.ok(
+        tools.some(({ name }) => name === "echo__echo"),
+        `${client}: ${JSON.stringify(entry)}`,
+      );
+    } finally {
+      await mcp.close();
+      await endGateways(directory.path);
+    }
+  }
+});
+
+/** Ends the gateways that bridges of a home started. */
+async function endGateways(directory: string): Promise<void> {
+  const folder = `${directory}/.toolcrib/run`;
+  const files = existsSync(folder)
+    ? readdirSync(folder).filter((name) => /^gateway-\d+\.json$/.test(name))
+    : [];
+  for (const name of files) {
+    const { pid } = JSON.parse(readFileSync(`${folder}/${name}`, "utf8")) as { pid: number };
+    process.kill(pid);
+    await waitUntil(() => !existsSync(`${folder}/${name}`));
+  }
+}
 
 test("in another folder, a bridge gets the configuration of the running gateway", async () => {
   await using user = await setUp({ serve: { listen: "127.0.0.1:0" } });
@@ -307,4 +361,37 @@ test("a link to a file stays, and a damaged record removes no other file", async
   const refused = await run("disconnect", "cursor");
   assert.match(refused.stderr, /is no file of Cursor/);
   assert.equal(readFileSync(other, "utf8"), "text");
+});
+
+test("a preview has the notation of the file, and says that no gateway runs at the address", async () => {
+  await using user = await setUp();
+  const { directory, run } = user;
+  write(directory, ".codex/config.toml", "");
+  const preview = await run("connect", "codex");
+  assert.match(
+    preview.stdout,
+    /\n {2}\[mcp_servers\.toolcrib\]\n {2}url = "http:\/\/127\.0\.0\.1:7499\/mcp"\n/,
+  );
+  assert.doesNotMatch(preview.stdout, /"url":/);
+  assert.match(
+    preview.stdout,
+    /No gateway runs for this home now\. .* address of serve\.listen, http:\/\/127\.0\.0\.1:7499\/mcp, .* serve\n/,
+  );
+});
+
+test("the list says whose token was revoked", async () => {
+  await using user = await setUp({ serve: { listen: "127.0.0.1:0" } });
+  const { directory, run } = user;
+  write(directory, ".cursor/mcp.json", "{}\n");
+  await using _gateway = await startServe([], { directory: directory.path });
+  const connected = await run("connect", "cursor", "--yes");
+  assert.equal(connected.code, 0);
+  assert.doesNotMatch(connected.stdout, /No gateway runs/);
+  assert.match((await run("connect")).stdout, /^cursor +yes /m);
+  assert.equal((await run("token", "revoke", "cursor")).code, 0);
+  const listed = await run("connect");
+  assert.match(listed.stdout, /^cursor +token revoked /m);
+  assert.match(listed.stdout, /The token of a client was revoked: .* connect cursor, .* disconnect cursor/);
+  assert.equal((await run("connect", "cursor", "--yes")).code, 0);
+  assert.match((await run("connect")).stdout, /^cursor +yes /m);
 });

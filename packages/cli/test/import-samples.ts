@@ -195,6 +195,12 @@ export const importSamples: readonly ImportSample[] = [
 `,
   },
   {
+    title: "vscode: the file of the user, with the folder that is open",
+    from: "microsoft/vscode-docs: docs/reference/variables-reference.md",
+    path: ".config/Code/User/mcp.json",
+    text: `{ "servers": { "files": { "command": "node", "args": ["files.js", "\${workspaceFolder}", "--name=\${workspaceFolderBasename}"] } } }`,
+  },
+  {
     title: "vscode: the section of settings.json",
     from: "microsoft/vscode-docs: docs/copilot/chat/mcp-servers.md",
     path: ".config/Code/User/settings.json",

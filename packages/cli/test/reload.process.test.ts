@@ -55,6 +55,14 @@ test("a changed configuration applies as a whole, and servers that stay keep the
   await waitUntil(() => !isProcessAlive(Number(pidA)));
   const { stdout } = await runToolcrib(["audit", "list"], setting);
   assert.match(stdout, /tool_servers\.b, tool_servers\.c, tool_servers\.a, policy\.deny/);
+
+  // The files were read again by themselves: there is nothing left for the command.
+  const { loadedAt } = JSON.parse((await runToolcrib(["status", "--json"], setting)).stdout).configuration;
+  const reloaded = await runToolcrib(["reload"], setting);
+  assert.deepEqual(
+    [reloaded.code, reloaded.stdout],
+    [0, `Nothing to apply: the configuration in the files is already in use, since ${loadedAt}\n`],
+  );
 });
 
 test("an invalid change changes nothing and is shown with its place, and a repaired one applies", async () => {
@@ -79,10 +87,15 @@ test("an invalid change changes nothing and is shown with its place, and a repai
   const refused = await runToolcrib(["reload"], setting);
   assert.equal(refused.code, 2);
   assert.match(refused.stdout, /^not applied: .*\ntoolcrib\.json:\d+:\d+: error CONFIG_WRONG_TYPE\n/);
-  assert.match(
-    (await runToolcrib(["status"], setting)).stdout,
-    /^changed .*toolcrib\.json and is not in force/m,
+  const shown = (await runToolcrib(["status"], setting)).stdout;
+  assert.match(shown, /^changed .*toolcrib\.json and is not in force/m);
+  // Each finding has its lines, with the caret below what is wrong.
+  const finding = lastError.message.split("\n").map((line: string) => `  ${line}\n`);
+  assert.ok(
+    finding.some((line: string) => /^ +\^/.test(line)),
+    lastError.message,
   );
+  assert.ok(shown.includes(`\nnot in force the changed configuration:\n${finding.join("")}`), shown);
   assert.equal((await client.call("a__ta")).text, pid);
   assert.match(gateway.stderr(), /CONFIG_WRONG_TYPE.*"changed configuration is not used/);
   const { stdout } = await runToolcrib(["audit", "list"], setting);

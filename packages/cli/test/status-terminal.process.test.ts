@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { onTerminal, skipWithoutTerminal } from "./terminal.ts";
-import { launcherPath, startServe } from "./transcript.ts";
+import { launcherPath, runToolcrib, startServe } from "./transcript.ts";
 
 test("status shows whole reasons, with commands as they work in this folder", {
   skip: skipWithoutTerminal,
@@ -32,4 +32,26 @@ test("status shows whole reasons, with commands as they work in this folder", {
     table.every((line) => line.length <= 80),
     shown,
   );
+});
+
+test("of a server whose command is not found, status says that, and not how its process is contained", async () => {
+  for (const mode of ["preferred", "required"]) {
+    await using directory = await makeTemporaryDirectory();
+    const transport = { kind: "stdio", command: "no-such-server" };
+    const servers = [{ id: "absent", transport, containment: { max_execution_seconds: 9 } }];
+    writeFileSync(
+      directory.join("toolcrib.json"),
+      JSON.stringify({ tool_servers: servers, sandbox: { mode } }),
+    );
+    const setting = { directory: directory.path };
+    await using _served = await startServe(["--listen", "127.0.0.1:0"], setting);
+    const status = async () => (await runToolcrib(["status"], setting)).stdout;
+    await waitUntil(async () => (await status()).includes("unavailable"));
+    const shown = await status();
+    assert.match(
+      shown,
+      /^absent +unavailable .* command not found +Cannot launch command "no-such-server": not found in PATH/m,
+    );
+    assert.doesNotMatch(shown, /not enforced|UNCONTAINED|sandbox:/);
+  }
 });

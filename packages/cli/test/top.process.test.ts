@@ -101,6 +101,25 @@ test("top --once sums the calls of the last seconds by server, client and tool",
   assert.doesNotMatch(byTool.stdout, /CLIENT/);
 });
 
+test("on a terminal of 80 columns, tools keep names that differ", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path, columns: 80 };
+  const tools = ["list_directory", "list_directory_with_sizes", "list_allowed_directories_of_all_users"];
+  {
+    await using store = await openStore({ home: directory.join(".toolcrib") }, { now: Date.now });
+    for (const tool of tools)
+      await recordCall(store, { tool: `filesystem:${tool}`, ms: 61_000, name: "cursor" });
+  }
+  const top = await runToolcrib(["--no-color", "top", "--once", "--by", "tool", "--sort", "name"], setting);
+  const list = await runToolcrib(["--no-color", "audit", "list"], setting);
+  assert.match(top.stdout, /^filesystem:list_directory +1 +0 +61\.0 s +61\.0 s +0 +100$/m);
+  for (const end of ["with_sizes", "f_all_users"]) {
+    assert.match(top.stdout, new RegExp(`^filesystem:\\S+…\\S+${end} +1 `, "m"));
+    assert.match(list.stdout, new RegExp(`  files\\S*…\\S*${end.slice(-5)} `));
+  }
+  for (const line of `${top.stdout}${list.stdout}`.split("\n")) assert.ok(line.length <= 80, line);
+});
+
 test("top needs a terminal, or --once", async () => {
   await using directory = await makeTemporaryDirectory();
   const { code, stdout, stderr } = await runToolcrib(["top"], { directory: directory.path });

@@ -31,6 +31,8 @@ export interface RemoteServer {
 export interface LocalServer {
   readonly command: string;
   readonly args: readonly string[];
+  /** Variables that the program gets in place of those of the client. @default none */
+  readonly env?: { readonly [name: string]: string };
 }
 
 /** A client. */
@@ -61,6 +63,11 @@ export interface ClientProgram {
 /** Returns the headers with the token; undefined without one. */
 export function tokenHeaders({ token }: RemoteServer): JsonObject | undefined {
   return token === undefined ? undefined : { Authorization: `Bearer ${token}` };
+}
+
+/** Returns the variables of a server as the field that a client has for them; nothing where there are none. */
+export function variablesOf({ env }: LocalServer, field: string): JsonObject {
+  return env === undefined ? {} : { [field]: { ...env } };
 }
 
 /** Returns the paths that the client's file can have on the platform of `places`: the usual one first. */

@@ -13,13 +13,18 @@ import {
   tokenHeaders,
   type UserPlaces,
   variable,
+  variablesOf,
   xdgConfig,
 } from "./client-program.ts";
 
 const restart = "restart it";
 const reload = "open a new chat in it";
 
-const local = ({ command, args }: LocalServer): JsonObject => ({ command, args: [...args] });
+const local = (server: LocalServer): JsonObject => ({
+  command: server.command,
+  args: [...server.args],
+  ...variablesOf(server, "env"),
+});
 const typedLocal = (server: LocalServer): JsonObject => ({ type: "stdio", ...local(server) });
 
 /** An entry with the address in `field`, of the type that the client calls streamable HTTP. */
@@ -210,13 +215,14 @@ export const clientPrograms: readonly ClientProgram[] = [
       ...(server.token === undefined ? {} : { headers: tokenHeaders(server)! }),
       timeout: 300,
     }),
-    local: ({ command, args }) => ({
+    local: (server) => ({
       name: "toolcrib",
       description: "All tools behind one gateway",
       type: "stdio",
       enabled: true,
-      cmd: command,
-      args: [...args],
+      cmd: server.command,
+      args: [...server.args],
+      ...variablesOf(server, "envs"),
       timeout: 300,
     }),
     reload: "start a new session",
@@ -254,7 +260,12 @@ export const clientPrograms: readonly ClientProgram[] = [
     mergesFiles: true,
     section: "mcp",
     remote: remote("url", "remote", { enabled: true }),
-    local: ({ command, args }) => ({ type: "local", command: [command, ...args], enabled: true }),
+    local: (server) => ({
+      type: "local",
+      command: [server.command, ...server.args],
+      ...variablesOf(server, "environment"),
+      enabled: true,
+    }),
     reload: restart,
   },
   {

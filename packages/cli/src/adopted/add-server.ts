@@ -43,6 +43,7 @@ import {
   type WantedSecret,
   wantedSecrets,
 } from "../toolspec/obtain-secrets.ts";
+import { unusedFlags, unusedFlagsLines } from "../toolspec/unused-flags.ts";
 import { type ContactedServer, contactServer, requireRunner } from "./contact-server.ts";
 import { differenceLines } from "./difference-lines.ts";
 
@@ -81,7 +82,7 @@ export async function addServer(
   const file = openConfigFile(context);
   const id = flags.id ?? manifest.name;
   const named = isAbsolute(reference) ? relativeTo(dirname(file.path), reference) : reference;
-  if (presentServer(file, id, named) !== undefined) return alreadyPresent(context, id, file);
+  if (presentServer(file, id, named) !== undefined) return alreadyPresent(context, id, file, flags);
   output.print(...headingLines(entry, output), "", ...factLines(entry, output), "");
   requireRunner(context, runnerOf(source));
   const wanted = wantedSecrets(entry, id, new Map(flags.secret ?? []));
@@ -152,10 +153,11 @@ function configFilesOf({ directory, options }: CliContext, { path, isNew }: Conf
   return [...new Set([...given, path])].filter((one) => !(isNew && one === path));
 }
 
-function alreadyPresent(context: CliContext, id: string, file: ConfigFile): ExitCode {
+function alreadyPresent(context: CliContext, id: string, file: ConfigFile, flags: AddFlags): ExitCode {
   const { output } = context;
-  output.json({ id, file: file.path, result: "present" });
+  output.json({ id, file: file.path, result: "present", unused: unusedFlags(flags) });
   output.print(`${output.style("green", "✓")} ${id} is in ${file.shown}`);
+  output.prose(...unusedFlagsLines(context, { id, shown: file.shown, flags }));
   return exitCodes.done;
 }
 

@@ -28,7 +28,7 @@ export function recordColumns(output: Output): readonly Column[] {
   return [
     { title: "TIME" },
     { title: "WHAT", canShrink: true, paint },
-    { title: "TOOL OR SERVER", canShrink: true },
+    { title: "TOOL OR SERVER", canShrink: true, isName: true },
     { title: "CLIENT", canShrink: true },
     { title: "TOOK" },
     { title: "CALL" },

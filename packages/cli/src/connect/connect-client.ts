@@ -36,7 +36,7 @@ import {
   sha256Of,
   writeConnection,
 } from "./connection-store.ts";
-import { ensureToken, type GatewayEntry, gatewayEntry } from "./gateway-entry.ts";
+import { ensureToken, type GatewayEntry, gatewayEntry, hasToken } from "./gateway-entry.ts";
 import { noteOtherConfiguration } from "./other-configuration.ts";
 
 /** Options of the command. */
@@ -64,6 +64,13 @@ export async function connectClients(
   const changes: Change[] = [];
   for (const program of programs) changes.push(await planChange(context, program, flags));
   for (const change of changes) showChange(context, change);
+  const [awaited] = changes.flatMap(({ gateway }) => gateway.awaitedUrl ?? []);
+  if (awaited !== undefined) {
+    output.prose(
+      "",
+      `No gateway runs for this home now. The clients get the address of serve.listen, ${awaited}, and connect once one listens there: ${ownCommand(context)} serve`,
+    );
+  }
   if (flags.stdio !== true) noteOtherConfiguration(context, "the clients get the servers of that gateway");
   if (!(await isAgreed(context, flags))) {
     output.json({ connected: [], files: changes.map(({ file }) => file) });
@@ -120,14 +127,18 @@ function chosenPrograms(
 async function listClients(context: CliContext): Promise<ExitCode> {
   const { output, options } = context;
   const connected = new Set(listConnections(options.home));
-  const clients = clientPrograms
-    .filter((program) => isInstalled(program, context) || connected.has(program.id))
-    .map((program) => ({
+  const clients: ListedClient[] = [];
+  for (const program of clientPrograms) {
+    if (!isInstalled(program, context) && !connected.has(program.id)) continue;
+    const { createdToken } = (await readConnection(options.home, program.id)) ?? {};
+    clients.push({
       client: program.id,
       name: program.name,
       file: clientFile(program, context),
       isConnected: connected.has(program.id),
-    }));
+      isTokenMissing: createdToken !== undefined && !hasToken(context, createdToken),
+    });
+  }
   output.json({ clients, known: clientPrograms.map(({ id }) => id) });
   if (clients.length === 0) {
     output.print(
@@ -137,10 +148,31 @@ async function listClients(context: CliContext): Promise<ExitCode> {
   }
   output.table(
     [{ title: "CLIENT" }, { title: "CONNECTED" }, { title: "FILE" }],
-    clients.map(({ client, file, isConnected }) => [client, isConnected ? "yes" : "no", file]),
+    clients.map((one) => [one.client, connectedText(one), one.file]),
   );
+  const [refused] = clients.filter(({ isTokenMissing }) => isTokenMissing);
+  if (refused !== undefined)
+    output.prose(
+      "",
+      `The token of a client was revoked: the gateway refuses it. Write a new one with ${ownCommand(context)} connect ${refused.client}, or take the entry back with ${ownCommand(context)} disconnect ${refused.client}`,
+    );
   output.print("", `Connect one with ${ownCommand(context)} connect CLIENT, or all with --all`);
   return exitCodes.done;
+}
+
+/** A client in the list. */
+interface ListedClient {
+  readonly client: string;
+  readonly name: string;
+  readonly file: string;
+  readonly isConnected: boolean;
+  /** Whether the token that was created for it does not exist any more. */
+  readonly isTokenMissing: boolean;
+}
+
+function connectedText({ isConnected, isTokenMissing }: ListedClient): string {
+  if (!isConnected) return "no";
+  return isTokenMissing ? "token revoked" : "yes";
 }
 
 async function planChange(context: CliContext, program: ClientProgram, flags: ConnectFlags): Promise<Change> {
@@ -299,7 +331,9 @@ function showChange({ output }: CliContext, { program, file, before, gateway }: 
   output.print(
     `${output.style("bold", program.name)} ${gateway.connection}`,
     `  ${what} ${file}: "${serverName}" in "${program.section}"`,
-    ...JSON.stringify(withoutToken(gateway.entry), undefined, 2)
+    // In the notation of the file: what is shown is what is written.
+    ...withServer("", program, serverName, withoutToken(gateway.entry))
+      .trimEnd()
       .split("\n")
       .map((line) => `  ${output.style("dim", line)}`),
   );

@@ -13,6 +13,7 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { findConfigFiles } from "../config/find-config-files.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
+import { lastingPath } from "../lasting-path.ts";
 import { launcherPath } from "../launcher-path.ts";
 import { reachableUrl } from "../serve/reachable-url.ts";
 
@@ -23,12 +24,16 @@ export interface GatewayEntry {
   readonly connection: string;
   /** The name of the token that is in the entry; undefined where none is. */
   readonly token: string | undefined;
+  /** The address in the entry, where no gateway of the home listens now. */
+  readonly awaitedUrl?: string;
 }
 
 /** The address of the gateway, and whether clients need a token of its home. */
 interface Address {
   readonly url: string;
   readonly needsToken: boolean;
+  /** Whether a gateway of the home listens there. */
+  readonly isServed: boolean;
 }
 
 /**
@@ -47,18 +52,29 @@ export async function gatewayEntry(
     const configs = files.flatMap((file) => ["--config", resolve(context.directory, file)]);
     const words = isLocal ? ["serve", "--stdio"] : ["bridge", "--as", program.id];
     const args = [launcherPath, ...configs, "--home", options.home, ...words];
-    const entry = program.local({ command: process.execPath, args });
+    const entry = program.local({ command: process.execPath, args, ...variablesFor(context) });
     if (isLocal) return { entry, connection: "starts a gateway on its standard streams", token: undefined };
     // The bridge reads the token itself: the client's file does not contain it.
     const connection = `starts a bridge to the running gateway, with the token "${program.id}"`;
     return { entry, connection, token: program.id };
   }
-  const { url, needsToken } = await addressOf(context);
+  const { url, needsToken, isServed } = await addressOf(context);
+  const awaited = isServed ? {} : { awaitedUrl: url };
   if (!needsToken) {
-    return { entry: program.remote({ url }), connection: `connects to ${url}`, token: undefined };
+    return { entry: program.remote({ url }), connection: `connects to ${url}`, token: undefined, ...awaited };
   }
   const entry = program.remote({ url, token: tokenOf(context, program.id) ?? tokenPlaceholder });
-  return { entry, connection: `connects to ${url} with the token "${program.id}"`, token: program.id };
+  const connection = `connects to ${url} with the token "${program.id}"`;
+  return { entry, connection, token: program.id, ...awaited };
+}
+
+/**
+ * The variables of a gateway that a client starts, itself or through its bridge. Programs with windows have a PATH of
+ * their own on Linux and macOS, without npx, uvx or docker: servers are found where this terminal finds them.
+ */
+function variablesFor({ env, platform }: CliContext): { readonly env?: { readonly PATH: string } } {
+  // On Windows, terminals and programs with windows get the same PATH.
+  return platform === "win32" ? {} : { env: { PATH: lastingPath(env) } };
 }
 
 /**
@@ -83,6 +99,11 @@ export async function ensureToken(context: CliContext, name: string): Promise<bo
   return await createFile({ randomBytes }, join(folder, name), `${makeToken(randomBytes)}\n`);
 }
 
+/** Whether the home has a token of this name. */
+export function hasToken({ options }: CliContext, name: string): boolean {
+  return existsSync(join(tokenDirectory(options.home), name));
+}
+
 /** Returns the token of a client; undefined where it has none. @throws {AuthError} */
 export function tokenOf({ options }: CliContext, name: string): string | undefined {
   return existsSync(join(tokenDirectory(options.home), name)) ? readToken(options.home, name) : undefined;
@@ -92,7 +113,7 @@ export function tokenOf({ options }: CliContext, name: string): string | undefin
 async function addressOf(context: CliContext): Promise<Address> {
   const [running] = await findProvenGateways(context.options.home);
   if (running !== undefined)
-    return { url: `${reachableUrl(running.url)}/mcp`, needsToken: running.auth === "token" };
+    return { url: `${reachableUrl(running.url)}/mcp`, needsToken: running.auth === "token", isServed: true };
   const { config } = await loadCliConfig(context);
   const { host, port } = config.serve.listen;
   if (port === 0) {
@@ -105,5 +126,6 @@ async function addressOf(context: CliContext): Promise<Address> {
     );
   }
   const needsToken = config.serve.auth === "token";
-  return { url: reachableUrl(`http://${host.includes(":") ? `[${host}]` : host}:${port}/mcp`), needsToken };
+  const url = reachableUrl(`http://${host.includes(":") ? `[${host}]` : host}:${port}/mcp`);
+  return { url, needsToken, isServed: false };
 }

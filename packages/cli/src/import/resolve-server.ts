@@ -277,6 +277,7 @@ class ServerResolver {
     if ("folder" in part) {
       if (part.folder === "home") return this.#context.userDirectory;
       const project = this.#server.project ?? this.#context.folder;
+      if (this.#server.project === undefined) this.#noteFixedFolder(project);
       return part.folder === "project" ? project : (/[^\\/]+(?=[\\/]*$)/.exec(project)?.[0] ?? "");
     }
     if ("file" in part) return { missing: part.file };
@@ -284,6 +285,12 @@ class ServerResolver {
     if ("input" in part) return part.fallback ?? { missing: part.input };
     const value = this.#context.env[part.variable] ?? "";
     return (value === "" ? part.fallback : value) ?? { missing: part.variable };
+  }
+
+  /** The file of a user is for all folders, and an entry has one. */
+  #noteFixedFolder(folder: string): void {
+    const note = `the client fills in the folder that is open in it; here it is always ${folder}: change the entry if it must be another one`;
+    if (!this.#notes.includes(note)) this.#notes.push(note);
   }
 
   /** Returns a text that cannot be a reference. */

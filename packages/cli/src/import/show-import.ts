@@ -9,6 +9,9 @@ import { asTyped } from "../serve/source-table.ts";
 import type { FileProblem, ImportPlan, Origin, PlannedServer } from "./import-types.ts";
 import type { Measured } from "./measure-servers.ts";
 
+/** Terminal width from which the column of tokens is shown although no server was started. */
+const narrowColumns = 110;
+
 /**
  * Prints the plan.
  *
@@ -23,15 +26,16 @@ export function showImport(
 ): void {
   const { output } = context;
   const { servers, leftOut, problems } = plan;
+  const hasTokens = output.width >= narrowColumns || measured.size > 0;
   if (servers.length > 0) {
     output.table(
       [
-        { title: "SERVER", canShrink: true },
+        { title: "SERVER", canShrink: true, isName: true },
         { title: "IN", canShrink: true },
-        { title: "RUNS", canShrink: true },
+        { title: "RUNS", canShrink: true, isName: true },
         { title: "VERSION" },
         { title: "SECRETS", canShrink: true },
-        { title: "TOKENS" },
+        ...(hasTokens ? [{ title: "TOKENS" }] : []),
       ],
       servers.map((server) => [
         server.id,
@@ -39,7 +43,7 @@ export function showImport(
         safeLine(server.shown),
         server.unpinned === undefined ? "-" : "not pinned",
         secretsText(server),
-        tokensText(measured.get(server.id)),
+        ...(hasTokens ? [tokensText(measured.get(server.id))] : []),
       ]),
     );
   }

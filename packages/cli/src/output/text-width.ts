@@ -26,6 +26,19 @@ export function fitText(text: string, width: number): string {
   return `${fitted.trimEnd()}…`;
 }
 
+/** Cuts a name to at most `width` columns: an ellipsis replaces its middle, because names often begin alike. */
+export function fitName(text: string, width: number): string {
+  if (textWidth(text) <= width) return text;
+  const tailWidth = Math.floor((width - 1) / 2);
+  let tail = "";
+  for (const character of [...text].reverse()) {
+    if (textWidth(character) + textWidth(tail) > tailWidth) break;
+    tail = character + tail;
+  }
+  const head = fitText(text, width - textWidth(tail));
+  return `${head}${tail}`;
+}
+
 /** Pads `text` with spaces to `width` columns. */
 export function padText(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - textWidth(text)));

@@ -19,11 +19,13 @@ const againMs = 40;
 export type ReloadOutcome = Awaited<ReturnType<Gateway["applyConfig"]>> & {
   /** Warnings about the configuration, with places. */
   readonly warnings?: string;
+  /** When the configuration in force was loaded. ISO 8601. A gateway of an earlier version does not report it. */
+  readonly loadedAt?: string;
 };
 
 /** Dependencies of `ConfigReloader`. */
 export interface ConfigReloaderDeps {
-  readonly gateway: Pick<Gateway, "applyConfig" | "refuseConfig">;
+  readonly gateway: Pick<Gateway, "applyConfig" | "refuseConfig" | "status">;
   /** Loads the configuration. @param read receives the complete paths of the files before they are read */
   readonly load: (read: ReadFiles) => Promise<LoadedConfig>;
   /** Called after each reload, with what the files showed before they were read. */
@@ -69,7 +71,8 @@ export class ConfigReloader {
       outcome = gateway.refuseConfig(problemOf(error));
     }
     onReloaded(outcome, read.look);
-    return outcome;
+    const loadedAt = gateway.status().configuration?.loadedAt;
+    return loadedAt === undefined ? outcome : { ...outcome, loadedAt };
   }
 
   /** Loads the configuration from files that do not change meanwhile. @returns `load` rejects where it is invalid, or they do */

@@ -1,7 +1,8 @@
 /** The lines of `status` about the configuration in force: when it was loaded, what it could not take over, and what needs a restart. Pure. */
 
 import { isJsonObject, type JsonValue } from "@toolcrib/json";
-import { type Output, reasonLine, safeLine } from "../output/output.ts";
+import { counted } from "../output/counted.ts";
+import { type Output, reasonLine, safeLine, safeText } from "../output/output.ts";
 
 /** Returns the lines. A gateway of an earlier version reports none of this. */
 export function configurationLines(status: object, output: Output): string[] {
@@ -14,7 +15,7 @@ export function configurationLines(status: object, output: Output): string[] {
   const failed =
     problem === undefined
       ? []
-      : [`${output.style("yellow", "not in force")} the changed configuration: ${reasonLine(problem)}`];
+      : problemLines(`${output.style("yellow", "not in force")} the changed configuration:`, problem);
   const reasons = Array.isArray(incomplete) ? incomplete.filter((one) => typeof one === "string") : [];
   const parts = reasons.map(
     (reason) =>
@@ -28,6 +29,18 @@ export function configurationLines(status: object, output: Output): string[] {
       ? []
       : [`${output.style("yellow", "needs a restart")} ${waiting.map(safeLine).join(", ")}`];
   return [...loaded, ...failed, ...parts, ...pending];
+}
+
+/** Lines of a problem that are shown. */
+const problemLinesMax = 12;
+
+/** Returns a problem after its head. Findings keep their lines: a caret stands below what is wrong. */
+function problemLines(head: string, problem: string): readonly string[] {
+  const lines = safeText(problem.trimEnd()).split("\n");
+  if (lines.length === 1) return [`${head} ${reasonLine(problem)}`];
+  const hidden = lines.length - problemLinesMax;
+  const more = hidden > 0 ? [`  and ${counted(hidden, "more line")}: toolcrib config check shows them`] : [];
+  return [head, ...lines.slice(0, problemLinesMax).map((line) => `  ${line}`), ...more];
 }
 
 function messageIn(value: JsonValue | undefined): string | undefined {

@@ -29,9 +29,10 @@ export async function reloadGateways(context: CliContext): Promise<ExitCode> {
 
 function show(
   { output }: CliContext,
-  { url, applied, needsRestart, incomplete = [], error, warnings }: ReloadOutcome & { readonly url: string },
+  outcome: ReloadOutcome & { readonly url: string },
   isNamed: boolean,
 ): void {
+  const { url, applied, needsRestart, incomplete = [], error, warnings, loadedAt } = outcome;
   if (isNamed) output.print(`${safeLine(url)}:`);
   if (error !== undefined) {
     output.print(
@@ -48,7 +49,10 @@ function show(
     output.print(
       `${output.style("red", "not in force")} a part of the change; restart the gateway: ${safeLine(reason)}`,
     );
-  if (applied.length + needsRestart.length + incomplete.length === 0)
-    output.print("Nothing changed: the configuration is in force");
+  if (applied.length + needsRestart.length + incomplete.length === 0) {
+    // Changed files apply by themselves within a second or two, often before this command.
+    const since = loadedAt === undefined ? "" : `, since ${safeLine(loadedAt)}`;
+    output.prose(`Nothing to apply: the configuration in the files is already in use${since}`);
+  }
   if (warnings !== undefined) output.print(safeText(warnings));
 }

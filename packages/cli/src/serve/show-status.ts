@@ -20,7 +20,7 @@ import { counted } from "../output/counted.ts";
 import { type Output, reasonLine, type Style, safeLine } from "../output/output.ts";
 import { identitySecretLines, identitySecrets } from "../secret/identity-secrets.ts";
 import { configurationLines } from "./configuration-lines.ts";
-import { containmentText } from "./containment-text.ts";
+import { containmentText, notStartedText } from "./containment-text.ts";
 import { ownCommand } from "./own-command.ts";
 import { type RunningFacts, readRunning, runningJson } from "./running-facts.ts";
 import { asTyped, printSources, type SourceContext } from "./source-table.ts";
@@ -95,7 +95,10 @@ export function printRunning(
   // A gateway of an earlier version has no packages.
   const { packages = [] } = status as Partial<GatewayStatus>;
   printPackages(context, packages);
-  for (const { id, containment } of [...servers, ...packages]) {
+  for (const source of [...servers, ...packages]) {
+    const { id, containment } = source;
+    // Of a command that was not found, nothing runs that could be contained.
+    if (notStartedText(source) !== undefined) continue;
     // A gateway of an earlier version does not list the parts.
     const { notEnforcedParts: parts = [], judgedParts = [], uncontainedReason } = containment ?? {};
     if (parts.length === 0) continue;

@@ -1,7 +1,7 @@
 /** `toolcrib service`: the gateway as a service of the user's systemd. */
 
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
-import { delimiter, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { removeFile } from "@toolcrib/files";
 import { findReachableGateways } from "../access/open-tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -9,6 +9,7 @@ import { CliError } from "../cli-error.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { runProgram } from "../egress/run-program.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { lastingPath } from "../lasting-path.ts";
 import { launcherPath } from "../launcher-path.ts";
 import { safeLine } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
@@ -175,7 +176,7 @@ async function textOf(context: CliContext, { listen }: InstallFlags): Promise<st
       ...(listen === undefined ? [] : ["--listen", listen]),
     ],
     directory,
-    path: lastingPath(context),
+    path: lastingPath(context.env),
     environmentFile: environmentFile(context),
     version,
   });
@@ -187,13 +188,4 @@ async function textOf(context: CliContext, { listen }: InstallFlags): Promise<st
 
 function environmentFile({ options }: CliContext): string {
   return join(options.home, "service.env");
-}
-
-/** The PATH without the folders that npm adds for one run, in which Node comes first. */
-function lastingPath({ env }: CliContext): string {
-  const isByNpm = env["npm_command"] !== undefined || env["npm_lifecycle_event"] !== undefined;
-  const folders = (env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin")
-    .split(delimiter)
-    .filter((folder) => folder.startsWith("/") && !(isByNpm && /\/node_modules\/\.bin\/?$/.test(folder)));
-  return [...new Set([...folders, "/usr/bin", "/bin"])].join(delimiter);
 }

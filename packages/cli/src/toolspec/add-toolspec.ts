@@ -18,6 +18,7 @@ import { openConfigFile, presentEntry, withEntry, writeConfigFile } from "./conf
 import { configurationLines, factLines, headingLines } from "./entry-text.ts";
 import { obtainSecrets, type WantedSecret, wantedSecrets } from "./obtain-secrets.ts";
 import { reportAdded } from "./report-added.ts";
+import { unusedFlagsLines } from "./unused-flags.ts";
 
 /** Runs the command. */
 export async function addToolspec(
@@ -70,6 +71,7 @@ export async function addToolspec(
   const secrets = await obtainSecrets(context, entry, wanted, { isLater: flags.withoutSecrets === true });
   if (text !== undefined) await writeConfigFile(file, text);
   reportAdded(context, { entry, id, file, secrets, isNew: present === undefined, flags });
+  if (present !== undefined) output.prose(...unusedFlagsLines(context, { id, shown: file.shown, flags }));
   return exitCodes.done;
 }
 

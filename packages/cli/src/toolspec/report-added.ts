@@ -9,6 +9,7 @@ import type { AddFlags } from "./add-flags.ts";
 import type { ApiEntry } from "./catalog.ts";
 import type { ConfigFile } from "./config-file.ts";
 import type { ObtainedSecret } from "./obtain-secrets.ts";
+import { unusedFlags } from "./unused-flags.ts";
 
 /** Prints the result, and commands that use the entry. */
 export function reportAdded(
@@ -34,6 +35,7 @@ export function reportAdded(
     result: isNew ? "added" : "present",
     secrets,
     tools: offered.map(({ name }) => `${id}__${name}`),
+    ...(isNew ? {} : { unused: unusedFlags(flags) }),
   });
   const check = output.style("green", "✓");
   for (const { name, result } of secrets) {

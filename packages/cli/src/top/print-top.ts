@@ -3,6 +3,7 @@
 import { tookOf } from "../audit/record-row.ts";
 import { type Output, safeLine } from "../output/output.ts";
 import type { Column } from "../output/table.ts";
+import { textWidth } from "../output/text-width.ts";
 import type { CallGroup, CallSums } from "./call-window.ts";
 
 /** What rows can be sorted by, with the key of each on a terminal. */
@@ -36,38 +37,53 @@ export function sortSums(sums: readonly CallSums[], key: SortKey): readonly Call
   return sums.toSorted((one, other) => value(other) - value(one) || byName(one, other));
 }
 
-/** Prints one table. */
+/** Terminal width from which a table by tool has columns of a fixed width, and one of calls by second. */
+const wideColumns = 100;
+
+/** Prints one table. On a narrow terminal the long names of tools get the space that numbers do not need. */
 export function printSums(output: Output, group: CallGroup, sums: readonly CallSums[], sort: SortKey): void {
+  const isWide = group !== "tool" || output.width >= wideColumns;
   const mark = (title: string, key: SortKey) => (key === sort ? `${title}▾` : title);
-  const number = (title: string, key: SortKey): Column => ({ title: mark(title, key).padStart(8) });
-  const columns: readonly Column[] = [
-    { title: mark(group.toUpperCase(), "name"), canShrink: true },
-    { title: "CALLS/S".padStart(8) },
-    number("CALLS", "calls"),
+  const numbers: readonly NumberColumn[] = [
+    ...(isWide ? [{ title: "CALLS/S", text: perSecond }] : []),
+    { title: mark("CALLS", "calls"), text: ({ calls }) => String(calls) },
     {
-      ...number("ERRORS", "errors"),
+      title: mark("ERRORS", "errors"),
+      text: ({ errors }) => String(errors),
       paint: (cell) => (cell.trim() === "0" ? cell : output.style("red", cell)),
     },
-    number("P50", "p50"),
-    number("P99", "p99"),
-    number("NOW", "inflight"),
-    number("~TOKENS", "tokens"),
+    { title: mark("P50", "p50"), text: ({ p50Ms }) => shortMs(p50Ms) },
+    { title: mark("P99", "p99"), text: ({ p99Ms }) => shortMs(p99Ms) },
+    { title: mark("NOW", "inflight"), text: ({ inFlight }) => String(inFlight) },
+    { title: mark("~TOKENS", "tokens"), text: ({ resultTokens }) => String(resultTokens) },
   ];
+  const sorted = sortSums(sums, sort);
+  const cells = numbers.map(({ title, text }) => {
+    const texts = [title, ...sorted.map(text)];
+    const width = Math.max(isWide ? 8 : 0, ...texts.map(textWidth));
+    return texts.map((one) => " ".repeat(width - textWidth(one)) + one);
+  });
   output.table(
-    columns,
-    sortSums(sums, sort).map((one) => [
-      safeLine(one.name),
-      ...[
-        one.callsPerSecond.toFixed(one.callsPerSecond < 10 ? 2 : 0),
-        String(one.calls),
-        String(one.errors),
-        shortMs(one.p50Ms),
-        shortMs(one.p99Ms),
-        String(one.inFlight),
-        String(one.resultTokens),
-      ].map((cell) => cell.padStart(8)),
-    ]),
+    [
+      { title: mark(group.toUpperCase(), "name"), canShrink: true, isName: true },
+      ...numbers.map(({ paint }, at) => ({
+        title: cells[at]?.[0] ?? "",
+        ...(paint === undefined ? {} : { paint }),
+      })),
+    ],
+    sorted.map((one, row) => [safeLine(one.name), ...cells.map((column) => column[row + 1] ?? "")]),
   );
+}
+
+/** A column of numbers. */
+interface NumberColumn {
+  readonly title: string;
+  readonly text: (sums: CallSums) => string;
+  readonly paint?: NonNullable<Column["paint"]>;
+}
+
+function perSecond({ callsPerSecond }: CallSums): string {
+  return callsPerSecond.toFixed(callsPerSecond < 10 ? 2 : 0);
 }
 
 function shortMs(ms: number | undefined): string {
