@@ -1,5 +1,5 @@
 /**
- * Test files that take about ten seconds of CPU time or more and whose subject other files of `npm test` touch, too. `npm run
+ * Test files that take about ten seconds of CPU time or more, or a minute of waiting, and whose subject other files of `npm test` touch, too. `npm run
  * verify` runs them, and so does `npm test` where they, or the folder that they are in, are named.
  */
 export const longTests: readonly string[] = [
@@ -16,6 +16,7 @@ export const longTests: readonly string[] = [
   "packages/cli/test/e2e/metatool.process.test.ts",
   "packages/cli/test/e2e/toolpack-build.process.test.ts",
   "packages/cli/test/explain-examples.process.test.ts",
+  "packages/cli/test/install-busy.process.test.ts",
   "packages/cli/test/pty.security.process.test.ts",
   "packages/cli/test/publish-saved.process.test.ts",
   "packages/cli/test/saved.process.test.ts",
