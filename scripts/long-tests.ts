@@ -1,6 +1,6 @@
 /**
- * Test files that take about six seconds of CPU time or more and whose subject other files of `npm test` touch, too. `npm run
- * verify` runs them, and so does `npm test` where they, or the folder that they are in, are named.
+ * Test files that take about six seconds of CPU time or more, or a minute of waiting, and whose subject other files of `npm
+ * test` touch, too. `npm run verify` runs them, and so does `npm test` where they, or the folder that they are in, are named.
  */
 export const longTests: readonly string[] = [
   "packages/cli/test/add-servers.process.test.ts",
@@ -23,6 +23,7 @@ export const longTests: readonly string[] = [
   "packages/cli/test/e2e/toolpack-build.process.test.ts",
   "packages/cli/test/e2e/toolpack-bundles.process.test.ts",
   "packages/cli/test/explain-examples.process.test.ts",
+  "packages/cli/test/install-busy.process.test.ts",
   "packages/cli/test/pty.security.process.test.ts",
   "packages/cli/test/publish-saved.process.test.ts",
   "packages/cli/test/refused-calls.process.test.ts",

@@ -43,6 +43,11 @@ export interface TokenStoreDeps {
   readonly logger: Logger;
   /** Value of the environment variable `TOOLCRIB_TOKEN`. Empty and absent mean no token. */
   readonly environmentToken?: string;
+  /**
+   * Whether the store only says which tokens were revoked, for a gateway without an HTTP server. It creates nothing, throws
+   * nothing, reads the folder when it is asked first, and does not judge the token of an environment. @default false
+   */
+  readonly isObserver?: boolean;
 }
 
 /**
@@ -53,7 +58,8 @@ export interface TokenStoreDeps {
  */
 export async function openTokenStore(home: string, deps: TokenStoreDeps): Promise<TokenStore> {
   const directory = tokenDirectory(home);
-  const { environmentToken = "", randomBytes } = deps;
+  const { environmentToken = "", randomBytes, isObserver = false } = deps;
+  if (isObserver) return new TokenStore(directory, undefined, deps);
   const environmentDigest =
     environmentToken === "" ? undefined : digestOf(parseToken(environmentToken, "TOOLCRIB_TOKEN"));
   try {
@@ -72,26 +78,29 @@ export class TokenStore {
   readonly #environmentDigest: string | undefined;
   readonly #now: () => number;
   readonly #logger: Logger;
-  #files: TokenFiles;
+  readonly #isObserver: boolean;
+  #files: TokenFiles = noFiles;
   /** By the digest of the token. */
-  #identities: ReadonlyMap<string, Identity>;
+  #identities: ReadonlyMap<string, Identity> = new Map();
   /** The credentials and names of the identities. */
   #credentials: ReadonlySet<string> = new Set();
   /** Names of the files that could not be read. */
   #unread: ReadonlySet<string> = new Set();
   /** Time of the last scan of the folder. */
-  #scannedAt: number;
+  #scannedAt = Number.NEGATIVE_INFINITY;
 
   /** Use `openTokenStore`. */
   constructor(
     directory: string,
     environmentDigest: string | undefined,
-    { now, logger }: Pick<TokenStoreDeps, "now" | "logger">,
+    { now, logger, isObserver = false }: Pick<TokenStoreDeps, "now" | "logger" | "isObserver">,
   ) {
     this.#directory = directory;
     this.#environmentDigest = environmentDigest;
     this.#now = now;
     this.#logger = logger;
+    this.#isObserver = isObserver;
+    if (isObserver) return;
     this.#files = scan(directory);
     this.#identities = this.#read((_name, error) => {
       throw error;
@@ -114,6 +123,7 @@ export class TokenStore {
   isRevoked(identity: Identity): boolean {
     const { subject, credential } = identity;
     if (issuerName(identity) !== "token") return false;
+    if (this.#isObserver && subject === environmentTokenName) return false;
     this.#rescanIfDue();
     if (this.#files === noFiles || this.#unread.has(subject)) return false;
     return credential === undefined || !this.#credentials.has(`${credential} ${subject}`);

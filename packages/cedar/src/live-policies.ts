@@ -44,6 +44,7 @@ export interface PolicyStatus {
 /** The policies of another configuration. It disposes of those that are not put in force. */
 export interface PreparedPolicies extends Disposable {
   readonly policies: CedarPolicies;
+  /** Watches and reports these from now on. Never throws. */
   commit(): void;
 }
 
@@ -119,12 +120,8 @@ export class LivePolicies implements AsyncDisposable {
         this.#problem = undefined;
         // The next poll compares the texts.
         this.#seen = "";
-        previous[Symbol.dispose]();
-        if (previous.digest === policies.digest) return;
-        this.#record("policy.changed", { digest: policies.digest, previousDigest: previous.digest });
-        const failed = (error: unknown) =>
-          deps.logger.error({ problem: messageOf(error) }, "replaced policies could not be checked further");
-        this.#reportReplaced(previous, value, diagnostics).catch(failed);
+        // They are in force and watched: whatever fails from here on does not change that.
+        void this.#replaced(previous, value, diagnostics);
       },
       [Symbol.dispose]: () => policies[Symbol.dispose](),
     };
@@ -214,17 +211,29 @@ export class LivePolicies implements AsyncDisposable {
     this.#current = next;
     this.#files = files;
     this.#problem = undefined;
-    try {
-      previous[Symbol.dispose]();
-      this.#record("policy.changed", { digest: next.digest, previousDigest: previous.digest });
-      await this.#reportReplaced(previous, parsed, diagnostics);
-    } catch (error) {
-      logger.error({ problem: messageOf(error) }, "policies were replaced, and could not be checked further");
-    }
+    await this.#replaced(previous, parsed, diagnostics);
     try {
       onReplaced();
     } catch (error) {
       logger.error({ problem: messageOf(error) }, "policies were replaced, and clients were not notified");
+    }
+  }
+
+  /** Ends and reports what other policies replaced. Never rejects. */
+  async #replaced(
+    previous: CedarPolicies,
+    parsed: ParsedPolicies,
+    diagnostics: readonly Diagnostic[],
+  ): Promise<void> {
+    const { digest } = this.#current;
+    try {
+      previous[Symbol.dispose]();
+      if (previous.digest === digest) return;
+      this.#record("policy.changed", { digest, previousDigest: previous.digest });
+      await this.#reportReplaced(previous, parsed, diagnostics);
+    } catch (error) {
+      const fields = { problem: messageOf(error) };
+      this.#deps.logger.error(fields, "policies were replaced, and could not be checked further");
     }
   }
 

@@ -56,3 +56,31 @@ test("policies that are in force are reported as such, and polled further, where
   assert.match(failures.join("\n"), /policy\.changed was not recorded.*the audit trail fails/);
   assert.match(failures.join("\n"), /the check of names fails/);
 });
+
+test("the policies of another configuration are in force and watched, also where the former ones cannot be ended", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const texts = { "old.cedar": permit("one"), "new.cedar": permit("two") };
+  writeFiles(directory.path, texts);
+  const file = (name: keyof typeof texts) => ({ path: directory.join(name), name, text: texts[name] });
+  const used: unknown[] = [];
+  const silent = () => undefined;
+  await using live = await LivePolicies.open([file("old.cedar")], {
+    policy: { replaceFiles: (policies) => void used.push(policies) },
+    attributesOf: () => ({ roles: [], labels: {} }),
+    record: silent,
+    checkNames: silent,
+    logger: { debug: silent, info: silent, warn: silent, error: silent },
+    onReplaced: silent,
+  });
+  Object.defineProperty(live.current, Symbol.dispose, {
+    value: () => {
+      throw new Error("cannot be ended");
+    },
+  });
+  const { policies, commit } = await live.prepare([file("new.cedar")], () => ({ roles: [], labels: {} }));
+  commit();
+  assert.equal(live.current, policies);
+  writeFiles(directory.path, { "new.cedar": permit("three") });
+  await waitUntil(() => used.at(-1) === live.current && live.current !== policies);
+  assert.deepEqual(live.status().files, ["new.cedar"]);
+});

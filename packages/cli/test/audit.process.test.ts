@@ -126,6 +126,7 @@ test("records that are not about a call say what happened", async () => {
     audit.record("labels.forgotten", { client: by, labels: ["secret", "hr"] });
     audit.record("guard.paused", { kind: "server", name: "files", reason: "odd", by, cancelledCalls: 2 });
     audit.record("guard.resumed", { kind: "all", by });
+    audit.record("token.revoked", { name: "ci", by });
     audit.record("config.changed", { files: ["toolcrib.yaml"], digest: digest("3"), changed: ["serve"] });
     audit.record("secret.used", { server: "crm", host: "api.example.com", credential: "key", secret: "CRM" });
     audit.record("tool.saved", { tool: "saved:x", codeDigest: digest("4"), reach: ["files:read"] });
@@ -154,6 +155,7 @@ test("records that are not about a call say what happened", async () => {
     "labels.forgotten cli secret, hr",
     "guard.paused files cli server, 2 calls cancelled, odd",
     "guard.resumed everything cli",
+    "token.revoked ci cli",
     "config.changed toolcrib.yaml; changed: serve",
     "secret.used crm CRM, api.example.com",
     "tool.saved saved:x code 444444444444, calls files:read",

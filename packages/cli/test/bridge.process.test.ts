@@ -1,6 +1,7 @@
 /** `toolcrib bridge`: clients of both generations of the SDK on standard streams use the gateway that runs. */
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { Client as ModernClient } from "@modelcontextprotocol/client";
@@ -221,9 +222,11 @@ test("a profile that does not exist is an error of the client's request and of t
   await using wrong = startBridge(home.directory.path, ...config, "--profile", "wrok");
   const clientInfo = { name: "c", version: "1" };
   const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+  const ended = once(wrong.child, "close");
   const { error } = await wrong.request("init", "initialize", params);
   assert.match(error?.message ?? "", /There is no profile "wrok"/);
-  assert.equal(await wrong.end(), 4);
+  // The client leaves its end open.
+  assert.deepEqual(await ended, [4, null]);
   assert.match(
     wrong.stderr,
     /error CLI_PROFILE_NOT_FOUND: There is no profile "wrok"\nhint: the profiles are work\n$/,

@@ -6,24 +6,26 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { LivePolicies } from "@toolcrib/cedar";
 import { loadConfig } from "@toolcrib/config";
+import { RetiredParts } from "@toolcrib/config-changes";
 import { readRegularFile } from "@toolcrib/files";
 import { startGateway } from "@toolcrib/gateway";
-import { makeTemporaryDirectory, writeFiles } from "@toolcrib/testing";
+import { makeTemporaryDirectory } from "@toolcrib/testing";
 import { runToolcrib } from "./transcript.ts";
 
-const permit = (tool: string) => `@id("one") permit(principal, action, resource == Tool::"a:${tool}");\n`;
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
-const reason = "injected failure of the policy files";
+const reason = "injected failure of the limits";
+const limits = (name: string) => ({ limits: [{ name, rate: "1000/minute" }] });
 
 test("reload names what is not in force and fails, status shows it, and a restart puts it in force", async (t) => {
   await using directory = await makeTemporaryDirectory();
-  writeFiles(directory.path, { "old.cedar": permit("say"), "new.cedar": permit("hold") });
   const home = directory.join("home");
   const path = directory.join("toolcrib.json");
-  const write = (policy: object) =>
-    writeFileSync(path, JSON.stringify({ policy, serve: { listen: "127.0.0.1:0", auth: "none" } }));
+  const write = (guards: object, deny: readonly string[]) =>
+    writeFileSync(
+      path,
+      JSON.stringify({ guards, policy: { deny }, serve: { listen: "127.0.0.1:0", auth: "none" } }),
+    );
   const load = async () => {
     const { value } = await loadConfig([path], { readFile: readRegularFile });
     return value ?? assert.fail("an invalid configuration");
@@ -48,31 +50,23 @@ test("reload names what is not in force and fails, status shows it, and a restar
     writeFileSync(`${home}/run/gateway-${process.pid}.json`, text, { mode: 0o600 });
     return gateway;
   };
-  write({ files: ["old.cedar"] });
+  write(limits("few"), []);
   {
     await using _gateway = await start();
-    const { prepare } = LivePolicies.prototype;
-    const prepared = t.mock.method(
-      LivePolicies.prototype,
-      "prepare",
-      async function (this: LivePolicies, ...args: Parameters<LivePolicies["prepare"]>) {
-        const commit = () => {
-          throw new Error(reason);
-        };
-        return { ...(await prepare.apply(this, args)), commit };
-      },
-    );
-    write({ files: ["new.cedar"], deny: ["a:other"] });
+    const retired = t.mock.method(RetiredParts.prototype, "add", () => {
+      throw new Error(reason);
+    });
+    write(limits("more"), ["a:other"]);
     const reloaded = await run("reload");
     assert.equal(reloaded.code, 1, reloaded.stderr);
     assert.equal(
       reloaded.stdout,
       `applied policy.deny\nnot in force a part of the change; restart the gateway: ${reason}\n`,
     );
-    prepared.mock.restore();
+    retired.mock.restore();
 
     // A change that follows applies, and what failed before it is still not in force.
-    write({ files: ["new.cedar"], deny: ["a:other", "a:more"] });
+    write(limits("more"), ["a:other", "a:more"]);
     const again = await run("reload", "--json");
     assert.equal(again.code, 1, again.stderr);
     const [gateway] = JSON.parse(again.stdout).gateways;

@@ -1,7 +1,15 @@
 /** `toolcrib token create`: where the token is printed. */
 
 import assert from "node:assert/strict";
-import { chmodSync, copyFileSync, existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { test } from "node:test";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { skipWithoutTerminal, TerminalRun } from "./terminal.ts";
@@ -114,6 +122,78 @@ test("token revoke ends what the token opened in a running gateway, and nothing 
   assert.match(standing.stdout, /The next start of toolcrib serve creates another default token\./);
   assert.equal((await run("token", "revoke", "desk")).code, 0);
   await desk.ended;
+});
+
+/** The events about tokens on the trail of a folder, oldest first, without the signed ones of the store. */
+async function tokenEvents(directory: string): Promise<readonly string[]> {
+  const { stdout } = await runToolcrib(["audit", "tail", "--json"], { directory });
+  return (JSON.parse(stdout) as readonly { type: string; data: { name: string; by: { issuer: string } } }[])
+    .filter(({ type }) => type.startsWith("token."))
+    .map(({ type, data }) => `${type} ${data.name} by ${data.by.issuer}`);
+}
+
+test("a token that is created, revoked or replaced is on the audit trail, without the token", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const run = (...args: readonly string[]) => runToolcrib(args, setting);
+  const secrets: string[] = [];
+  const create = async () => {
+    assert.equal((await run("token", "create", "ci")).code, 0);
+    secrets.push(readFileSync(directory.join(".toolcrib/tokens/ci"), "utf8").trim());
+  };
+  await create();
+  assert.notEqual((await run("token", "create", "ci")).code, 0);
+  assert.equal((await run("token", "revoke", "ci")).code, 0);
+  await create();
+  {
+    // A gateway that runs writes the same trail.
+    writeFileSync(
+      directory.join("toolcrib.json"),
+      JSON.stringify({ tool_servers: [echoServer("files")], serve: { listen: "127.0.0.1:0" } }),
+    );
+    await using _gateway = await startServe([], setting);
+    assert.equal((await run("token", "revoke", "ci")).code, 0);
+  }
+  assert.deepEqual(await tokenEvents(directory.path), [
+    "token.created ci by toolcrib:cli",
+    "token.revoked ci by toolcrib:cli",
+    "token.created ci by toolcrib:cli",
+    "token.revoked ci by toolcrib:cli",
+  ]);
+  const exported = await run("audit", "export");
+  for (const secret of secrets) assert.ok(!exported.stdout.includes(secret));
+  const verified = await run("audit", "verify");
+  assert.equal(verified.code, 0, verified.stdout);
+});
+
+test("a token is revoked also where the audit trail cannot be written, and is not created there", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const run = (...args: readonly string[]) => runToolcrib(args, setting);
+  assert.equal((await run("token", "create", "ci")).code, 0);
+  rmSync(directory.join(".toolcrib/audit"), { recursive: true });
+  writeFileSync(directory.join(".toolcrib/audit"), "");
+  const revoked = await run("token", "revoke", "ci");
+  assert.notEqual(revoked.code, 0);
+  assert.match(revoked.stdout, /^Revoked "ci"$/m);
+  assert.match(revoked.stderr, /^error STORE_\w+: /m);
+  assert.ok(!existsSync(directory.join(".toolcrib/tokens/ci")));
+  assert.match((await run("token", "create", "ci")).stderr, /^error STORE_\w+: /m);
+  assert.ok(!existsSync(directory.join(".toolcrib/tokens/ci")));
+});
+
+test("connect and disconnect record the token that they create and revoke", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path, env: { HOME: directory.path } };
+  const run = (...args: readonly string[]) => runToolcrib(args, setting);
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: [] }));
+  const connected = await run("connect", "cursor", "--yes");
+  assert.equal(connected.code, 0, connected.stderr);
+  assert.equal((await run("disconnect", "cursor")).code, 0);
+  assert.deepEqual(await tokenEvents(directory.path), [
+    "token.created cursor by toolcrib:cli",
+    "token.revoked cursor by toolcrib:cli",
+  ]);
 });
 
 test("token create refuses names whose files no gateway reads", async () => {

@@ -13,6 +13,11 @@ export interface FirstStep {
   takeBack(): void;
 }
 
+/** The first step failed, and could not be taken back: what is in force is neither configuration as a whole. */
+export class PartlyInForceError extends Error {
+  override readonly name = "PartlyInForceError";
+}
+
 /** Reasons of failed steps that are kept. */
 const reasonsMaxCount = 10;
 
@@ -24,7 +29,8 @@ export type TakeStep = (step: () => void) => boolean;
  *
  * @param rest takes the steps after the first
  * @returns why steps of `rest` failed; empty for a change that is in force as a whole
- * @throws what the first step throws. Nothing has changed then, unless the message says that it could not be taken back
+ * @throws what the first step throws; nothing has changed then
+ * @throws {PartlyInForceError}
  */
 export function commitSteps(first: FirstStep, rest: (take: TakeStep) => void): readonly string[] {
   try {
@@ -54,7 +60,7 @@ function takeBack(first: FirstStep, cause: unknown): void {
   try {
     first.takeBack();
   } catch (error) {
-    throw new Error(
+    throw new PartlyInForceError(
       `a part of the changed configuration is in force, and could not be taken back: ${messageOf(cause)}; ${messageOf(error)}; restart the gateway`,
       { cause },
     );

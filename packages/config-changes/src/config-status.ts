@@ -26,6 +26,9 @@ export interface ConfigOutcome {
   readonly needsRestart: readonly string[];
   /** Why parts of the change are not in force, although the rest of it is, until a restart; absent for none. */
   readonly incomplete?: readonly string[];
-  /** Why nothing was changed, with places in files; absent when the configuration was applied. */
+  /**
+   * Why nothing was changed, with places in files; absent when the configuration was applied. Where the change could not be
+   * taken back as a whole, `incomplete` says so, too.
+   */
   readonly error?: string;
 }

@@ -1,6 +1,6 @@
 // For other packages here.
 export { clientKeysOf, elicitedClientsOf } from "./client-keys.ts";
-export { commitSteps, type TakeStep } from "./commit-steps.ts";
+export { commitSteps, PartlyInForceError, type TakeStep } from "./commit-steps.ts";
 export {
   compareConfigs,
   isSameConfig,

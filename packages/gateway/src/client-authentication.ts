@@ -28,6 +28,17 @@ interface AuthenticationContext {
 /** The name under which redaction knows the secrets of `serve`. */
 const secretOwner = "serve";
 
+/** Returns which tokens of the home were revoked, for a gateway that does not listen: tasks of earlier runs have owners, too. */
+export async function openRevocations({
+  home,
+  ...deps
+}: Pick<AuthenticationContext, "home" | "now" | "randomBytes" | "logger">): Promise<
+  (identity: Identity) => boolean
+> {
+  const tokens = await openTokenStore(home, { ...deps, isObserver: true });
+  return (identity) => tokens.isRevoked(identity);
+}
+
 /**
  * Returns the check of clients, and where they find out how to get a token. Loads the checks of access
  * tokens only where an issuer is configured, and warns in the log about issuers that cannot be reached.

@@ -44,7 +44,7 @@ import { type Identity, isOperator, localIdentity, type Tool } from "@toolcrib/t
 import { openServers } from "@toolcrib/tool-servers";
 import { runAnchorCommand } from "./anchor-command.ts";
 import { createCallIds } from "./call/call-id.ts";
-import { openClientAuthentication } from "./client-authentication.ts";
+import { openClientAuthentication, openRevocations } from "./client-authentication.ts";
 import { clientStatus } from "./client-status.ts";
 import { openComposites } from "./composites/open-composites.ts";
 import type { CallOptions, CallOutcome, Gateway, GatewayStatus, ToolHit, ToolSummary } from "./gateway.ts";
@@ -208,6 +208,8 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   });
   opening.defer(() => core.stored());
   opening.use(core.tasks);
+  if (deps.authenticate === undefined && config.serve.oauth?.acceptsTokens !== false)
+    core.tasks.endRevoked(await openRevocations({ home, now, randomBytes, logger }));
   const running: { live?: LiveConfig } = {};
   opening.defer(async () => await running.live?.[Symbol.asyncDispose]());
   const inForce = () => running.live?.config ?? config;

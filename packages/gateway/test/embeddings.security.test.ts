@@ -294,3 +294,34 @@ test("an endpoint that fails or lies leaves search by words as it is", async () 
   assert.equal(findings.length >= 3, true);
   assert.doesNotMatch(JSON.stringify(findings), new RegExp(apiKey));
 });
+
+test("definitions past the vectors that are kept are found by words, and the status says so", async () => {
+  // Vectors of the greatest length: 2,048 of them take all bytes that are kept.
+  const [length, kept, count] = [8192, 2048, 2060];
+  await using shop = await startScriptedServer({
+    tools: () =>
+      Array.from({ length: count }, (_, at) => ({
+        ...toolNamed(`tool-${at}`),
+        description: at === count - 1 ? "Follow a parcel" : "Count goods",
+      })),
+  });
+  await using endpoint = await startEmbeddings();
+  endpoint.answer = (response, { input }) => {
+    const embedding = [1, ...Array.from({ length: length - 1 }, () => 0)];
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ data: input.map((_, index) => ({ index, embedding })) }));
+  };
+  await using directory = await makeTemporaryDirectory();
+  await using gateway = await startShopGateway(shop, endpoint, join(directory.path, "home"));
+  await waitUntil(() => gateway.gateway.status().embeddings?.reason !== undefined);
+  const { embeddings } = gateway.gateway.status();
+  const excess = count - kept;
+  assert.match(
+    embeddings?.reason ?? "",
+    new RegExp(`^${excess} of ${count} definitions have no vector: ${kept} are kept$`),
+  );
+  const logged = gateway.logger.records.map(({ fields }) => (fields as { code?: unknown }).code);
+  assert.ok(logged.includes("EMBEDDINGS_TOO_MANY"));
+  const hits = await gateway.gateway.search(operator, "follow a parcel", 10, true);
+  assert.ok(hits.some(({ id }) => id === `shop:tool-${count - 1}`));
+});

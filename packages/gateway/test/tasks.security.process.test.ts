@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { CallToolResultSchema, CreateTaskResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { readToken, tokenDirectory } from "@toolcrib/auth";
@@ -16,6 +18,39 @@ import { program as hook } from "./hooks-harness.ts";
 const { createTaskProgram, createTasksV1Server } = await loadTasksV1();
 
 const operator = localIdentity("cli", "operator");
+
+/** Connections to `target` that wait while the gate is closed. */
+async function startGate(target: string) {
+  const { port, pathname } = new URL(target);
+  const sockets = new Set<Socket>();
+  let opened = Promise.resolve();
+  let open = () => {};
+  const server = createServer((client) => {
+    sockets.add(client);
+    client.on("error", () => {});
+    void opened.then(() => {
+      const upstream = connect(Number(port), "127.0.0.1");
+      sockets.add(upstream);
+      upstream.on("error", () => client.destroy());
+      client.on("close", () => upstream.destroy());
+      client.pipe(upstream).pipe(client);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${pathname}`,
+    close() {
+      ({ promise: opened, resolve: open } = Promise.withResolvers<void>());
+      for (const socket of sockets) socket.destroy();
+    },
+    open: () => open(),
+    async [Symbol.asyncDispose]() {
+      open();
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
 
 async function begin(client: Client, name: string, args: JsonObject, ttl = 60_000): Promise<string> {
   const params = { name, arguments: args, task: { ttl } };
@@ -231,4 +266,44 @@ describe("a token that was revoked", () => {
       await waitUntil(() => gateway.gateway.status().tasks.running === 0);
     });
   }
+
+  /** Creates a task of a client, ends the gateway, and revokes the token of the client. */
+  const leaveRevoked = async (document: JsonObject, home: string) => {
+    await using gateway = await startTestGateway(document, { clients: ["ada"], home });
+    const ada = await gateway.connect({ as: "ada" });
+    await begin(ada, "jobs__report", { text: "done" });
+    rmSync(join(tokenDirectory(home), "ada"));
+  };
+
+  test("loses its tasks in a gateway that does not listen, as one that serves standard streams", async () => {
+    using program = createTaskProgram();
+    await using served = await serveV1(() => createTasksV1Server(program));
+    await using folder = await makeTemporaryDirectory();
+    const home = join(folder.path, "home");
+    const document = { tool_servers: [onHttp("jobs", served.url)] };
+    await leaveRevoked(document, home);
+    assert.deepEqual(statesOf(program), ["working"]);
+    await using gateway = await startTestGateway(document, { clients: [], home });
+    await waitUntil(() => statesOf(program).join() === "cancelled");
+    await waitUntil(() => gateway.gateway.status().tasks.running === 0);
+  });
+
+  test("loses its tasks at a server that answers only after the gateway noticed", async () => {
+    using program = createTaskProgram();
+    await using served = await serveV1(() => createTasksV1Server(program));
+    await using gate = await startGate(served.url);
+    await using folder = await makeTemporaryDirectory();
+    const home = join(folder.path, "home");
+    const document = { tool_servers: [onHttp("jobs", gate.url)] };
+    await leaveRevoked(document, home);
+    assert.deepEqual(statesOf(program), ["working"]);
+    gate.close();
+    await using gateway = await startTestGateway(document, { home, clients: [], isAwaited: false });
+    // Long enough for several checks of the tokens. The outcome does not depend on it.
+    await delay(2500);
+    assert.deepEqual(statesOf(program), ["working"]);
+    gate.open();
+    await waitUntil(() => statesOf(program).join() === "cancelled");
+    await waitUntil(() => gateway.gateway.status().tasks.running === 0);
+  });
 });

@@ -255,6 +255,13 @@ export interface Switched {
   readonly by: AuditClient;
 }
 
+/** The operator created the token of a client, or revoked it. */
+export interface TokenEvent {
+  /** Name of the token, which is that of its client. */
+  readonly name: string;
+  readonly by: AuditClient;
+}
+
 /** The gateway uses a new configuration. */
 export interface ConfigChanged {
   /** The files, in the order in which they are merged. */
@@ -509,6 +516,8 @@ export interface AuditEvents {
   readonly "guard.resumed": GuardPaused;
   readonly "switch.enabled": Switched;
   readonly "switch.disabled": Switched;
+  readonly "token.created": TokenEvent;
+  readonly "token.revoked": TokenEvent;
   readonly "secret.used": SecretEvent;
   /** The response to a request contained the secret that was sent with it. */
   readonly "secret.echoed": SecretEvent;

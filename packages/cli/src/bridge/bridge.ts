@@ -58,7 +58,11 @@ const pollMs = 1000;
 /** Most pages of tools that are listed for one call. */
 const pagesMaxCount = 20;
 
-/** Runs the command until the client closes its end, or a signal. */
+/**
+ * Runs the command until the client closes its end, or a signal.
+ *
+ * @throws {CliError} `CLI_PROFILE_NOT_FOUND` at once where the gateway never had the profile, after the client has the error
+ */
 export async function runBridge(context: CliContext, flags: BridgeFlags): Promise<ExitCode> {
   if (context.options.isJson) {
     throw new CliError("CLI_USAGE", "bridge cannot be used with --json", {
@@ -99,6 +103,8 @@ class Bridge implements PipeOwner, LinksOwner, AsyncDisposable {
   /** Messages without an answer since the last flush. */
   #unflushed = 0;
   #isInputEnded = false;
+  /** Whether a gateway answered as one that has the profile. */
+  #hasProfile = false;
   /** The profile does not exist, as the gateway answered last. */
   problem: CliError | undefined;
 
@@ -322,6 +328,9 @@ class Bridge implements PipeOwner, LinksOwner, AsyncDisposable {
     if (method === "tools/list" && isModern && result !== undefined) this.#mirrored.learn(result);
     this.#pipe.write(value);
     this.#proceed();
+    this.#hasProfile ||= this.problem === undefined;
+    // A wrong command line. A profile that is removed later can come back.
+    if (!this.#hasProfile) void this.#pipe.flushed().then(this.#ended.resolve);
   }
 
   /** Lists the tools for a call that the gateway refused without the headers that mirror its arguments, and sends it again. */

@@ -14,6 +14,7 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
+import { removeToken } from "../token/write-token.ts";
 import { changeClientFile, findClient, placesOf } from "./client-file.ts";
 import { fromBytes, inFile, serverName, withMovedBack } from "./connect-client.ts";
 import {
@@ -69,7 +70,7 @@ export async function disconnectClients(
       });
     }
     const outcome = await takeBack(program, connection);
-    await removeToken(context, connection);
+    await removeTokenOf(context, connection);
     await removeConnection(options.home, program.id);
     const { file } = connection;
     output.print(`${output.style("green", "✓")} ${program.name}: ${outcomeTexts[outcome]}`, `    ${file}`);
@@ -122,8 +123,12 @@ async function removeFileOf(file: string): Promise<void> {
   }
 }
 
-async function removeToken({ options }: CliContext, { createdToken }: Connection): Promise<void> {
+async function removeTokenOf(context: CliContext, { createdToken }: Connection): Promise<void> {
   if (createdToken === undefined) return;
-  const path = join(tokenDirectory(options.home), createdToken);
-  if (existsSync(path)) await removeFileOf(path);
+  if (!existsSync(join(tokenDirectory(context.options.home), createdToken))) return;
+  const unrecorded = await removeToken(context, createdToken);
+  if (unrecorded === undefined) return;
+  const { output } = context;
+  const warning = output.noteStyle("yellow", "warning");
+  output.note(`${warning}: the audit trail does not say that its token was revoked: ${unrecorded.message}`);
 }

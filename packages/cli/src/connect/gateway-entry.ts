@@ -1,12 +1,9 @@
 /** The entry of this gateway for a client: its address and a token, or the command that serves on standard streams. */
 
-import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { makeToken, readToken, tokenDirectory } from "@toolcrib/auth";
+import { readToken, tokenDirectory } from "@toolcrib/auth";
 import type { ClientProgram } from "@toolcrib/clients";
-import { createFile } from "@toolcrib/files";
 import type { JsonObject } from "@toolcrib/json";
 import { findProvenGateways, findRunningGateways } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -16,6 +13,7 @@ import { loadCliConfig } from "../config/load-cli-config.ts";
 import { lastingPath } from "../lasting-path.ts";
 import { launcherPath } from "../launcher-path.ts";
 import { reachableUrl } from "../serve/reachable-url.ts";
+import { writeToken } from "../token/write-token.ts";
 
 /** The entry of a client. */
 export interface GatewayEntry {
@@ -92,11 +90,10 @@ function bridgeConfigFiles(context: CliContext): readonly string[] {
 /** Takes the place of a token that does not exist. */
 const tokenPlaceholder = "TOKEN";
 
-/** Creates the token of a client unless it exists. @returns whether it was created @throws {FilesError} */
+/** Creates the token of a client unless it exists. @returns whether it was created @throws as `writeToken` */
 export async function ensureToken(context: CliContext, name: string): Promise<boolean> {
-  const folder = tokenDirectory(context.options.home);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  return await createFile({ randomBytes }, join(folder, name), `${makeToken(randomBytes)}\n`);
+  if (existsSync(join(tokenDirectory(context.options.home), name))) return false;
+  return (await writeToken(context, name)) !== undefined;
 }
 
 /** Whether the home has a token of this name. */

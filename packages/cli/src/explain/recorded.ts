@@ -1144,4 +1144,8 @@ export const recorded: { readonly [code: string]: string } = {
     "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"server.started\",\"time\":\"TIME\",\"data\":{\"server\":\"notes\",\"transport\":\"streamable_http\",\"protocolVersion\":\"2025-11-25\",\"toolCount\":6,\"containment\":\"deadline\"}}",
   "server.stopped":
     "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"server.stopped\",\"time\":\"TIME\",\"data\":{\"server\":\"notes\",\"reason\":\"it was stopped\"}}",
+  "token.created":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"token.created\",\"time\":\"TIME\",\"data\":{\"name\":\"ci\",\"by\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"}}}",
+  "token.revoked":
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"token.revoked\",\"time\":\"TIME\",\"data\":{\"name\":\"ci\",\"by\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"}}}",
 };

@@ -3,14 +3,12 @@
  * `--print` asks for it: standard output is often a log. It never replaces a token.
  */
 
-import { randomBytes } from "node:crypto";
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isTokenName, makeToken, tokenDirectory } from "@toolcrib/auth";
-import { createFile } from "@toolcrib/files";
+import { isTokenName, tokenDirectory } from "@toolcrib/auth";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { writeToken } from "./write-token.ts";
 
 function tokenNameHint(name: string): string {
   if (name === "env")
@@ -27,15 +25,14 @@ export async function createToken(context: CliContext, name: string, isPrinted: 
       hint: tokenNameHint(name),
     });
   }
-  const folder = tokenDirectory(options.home);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const file = join(folder, name);
-  const token = makeToken(randomBytes);
-  if (!(await createFile({ randomBytes }, file, `${token}\n`))) {
-    throw new CliError("CLI_FILE_EXISTS", `The token "${name}" exists: ${file}`, {
+  const created = await writeToken(context, name);
+  if (created === undefined) {
+    const existing = join(tokenDirectory(options.home), name);
+    throw new CliError("CLI_FILE_EXISTS", `The token "${name}" exists: ${existing}`, {
       hint: `use it, choose another name, or revoke it: toolcrib token revoke ${name}`,
     });
   }
+  const { file, token } = created;
   output.json(isPrinted ? { name, file, token } : { name, file });
   if (output.isJson) return exitCodes.done;
   const rules = `policy.clients.${name} has the rules of the client`;

@@ -9,7 +9,6 @@ import { join } from "node:path";
 import { isTokenName, readToken, tokenDirectory } from "@toolcrib/auth";
 import type { GatewayConfig } from "@toolcrib/config";
 import { didYouMean, isCodedError } from "@toolcrib/diagnostics";
-import { removeFile } from "@toolcrib/files";
 import { openTrailReader, type TrailReader } from "../audit/find-call.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -18,6 +17,7 @@ import { tokenNamesOf } from "../config/load-config-deps.ts";
 import { readConnection } from "../connect/connection-store.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
+import { removeToken } from "./write-token.ts";
 
 /** A token without its value. */
 interface ListedToken {
@@ -82,7 +82,12 @@ export async function listTokens(context: CliContext): Promise<ExitCode> {
   return exitCodes.done;
 }
 
-/** Runs `token revoke`. @throws {CliError} `CLI_TOKEN_NOT_FOUND` */
+/**
+ * Runs `token revoke`.
+ *
+ * @throws {CliError} `CLI_TOKEN_NOT_FOUND`
+ * @throws {StoreError} when the audit trail cannot be written; the token is revoked nevertheless
+ */
 export async function revokeToken(context: CliContext, name: string): Promise<ExitCode> {
   const { output, options } = context;
   const names = namesOf(context);
@@ -95,7 +100,7 @@ export async function revokeToken(context: CliContext, name: string): Promise<Ex
   const connection = await readConnection(options.home, name);
   const hasRules = Object.hasOwn((await clientsOf(context)) ?? {}, name);
   const copies = copiesOf(options.home, name, names);
-  await removeFile(join(tokenDirectory(options.home), name));
+  const unrecorded = await removeToken(context, name);
   output.json({ revoked: name, ...(copies.length === 0 ? {} : { copies }) });
   output.print(
     `Revoked "${name}"`,
@@ -111,6 +116,8 @@ export async function revokeToken(context: CliContext, name: string): Promise<Ex
   if (connection !== undefined)
     output.print(`${name} was connected with it: toolcrib${options.homeFlag} disconnect ${name}`);
   if (hasRules) output.print(`Its rules stay in the configuration: policy.clients.${name}`);
+  // The token is gone, and the operator learns that the trail does not say so.
+  if (unrecorded !== undefined) throw unrecorded;
   return exitCodes.done;
 }
 

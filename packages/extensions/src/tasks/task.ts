@@ -45,6 +45,8 @@ export class Task {
   readonly controller = new AbortController();
   /** Whether the gateway is ending, and the server continues the task. */
   isLeft = false;
+  /** Whether it is of an earlier run, and its server has not answered about it in this one. */
+  isUnheard = false;
   readonly #now: () => number;
   readonly #questions = new Map<string, OpenQuestion>();
   readonly #listeners = new Set<() => void>();

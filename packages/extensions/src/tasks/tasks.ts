@@ -215,6 +215,7 @@ export class Tasks implements AsyncDisposable {
         continue;
       }
       const task = new Task(stored, now);
+      task.isUnheard = true;
       const kept = this.#keep(task);
       if (outcome !== undefined) {
         this.#holdResult(kept, outcome);
@@ -332,6 +333,8 @@ export class Tasks implements AsyncDisposable {
     for (const { task } of this.#kept.values()) {
       const isLate = task.expiresAt <= now;
       if (!isLate && !this.#isRevoked(task.facts.owner)) continue;
+      // A server that is not there yet could not be told: the task stays, in the home too, until it can or the time is over.
+      if (!isLate && task.isUnheard && task.outcome === undefined) continue;
       task.controller.abort(
         isLate
           ? new ExtensionsError("TASK_EXPIRED", `The task did not end within ${task.facts.ttlMs / 1000} s`)
@@ -368,7 +371,10 @@ export class Tasks implements AsyncDisposable {
           await files?.save(task.stored());
           issue();
         },
-        changed: (state) => task.changed(state),
+        changed(state) {
+          task.isUnheard = false;
+          task.changed(state);
+        },
       },
       clientChannel: {
         progress(params) {

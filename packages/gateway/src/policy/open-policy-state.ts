@@ -2,7 +2,7 @@
 
 import type { LivePolicies } from "@toolcrib/cedar";
 import type { PolicyConfig } from "@toolcrib/config";
-import type { Logger } from "@toolcrib/diagnostics";
+import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { findIdleRules, warnAboutIdleRules } from "@toolcrib/inventory";
 import { createClientAttributes, type FilePolicies, type PolicyTarget } from "@toolcrib/policy";
 import { type AuditStore, SeenLabels } from "@toolcrib/store";
@@ -22,7 +22,7 @@ export interface PoliciesDeps {
 /** The policy files of another configuration. Either `commit` or `abandon` is called, once. */
 export interface PreparedPolicyFiles {
   readonly files: FilePolicies | undefined;
-  /** Call it at once after the gateway decides by `files`. */
+  /** Call it at once after the gateway decides by `files`. It changes all or, where it throws, nothing. */
   commit(): LivePolicies | undefined;
   abandon(): Promise<void>;
 }
@@ -43,7 +43,9 @@ export async function preparePolicies(
       files: live?.current,
       commit() {
         isInForce = true;
-        void known?.[Symbol.asyncDispose]();
+        known?.[Symbol.asyncDispose]().catch((error: unknown) =>
+          deps.logger.error({ reason: messageOf(error) }, "replaced policies could not be ended"),
+        );
         return live;
       },
       abandon: async () => await live?.[Symbol.asyncDispose](),

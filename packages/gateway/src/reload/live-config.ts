@@ -13,6 +13,7 @@ import {
   commitSteps,
   compareConfigs,
   isSameConfig,
+  PartlyInForceError,
   type PreparedSources,
   RetiredParts,
   type TakeStep,
@@ -103,21 +104,29 @@ export class LiveConfig implements AsyncDisposable {
     return applied;
   }
 
-  /** Reports that a changed configuration is not used. @param problem the errors with their places */
-  refuse(problem: string): ConfigOutcome {
+  /**
+   * Reports that a changed configuration is not used.
+   *
+   * @param problem the errors with their places
+   * @param isPartly whether a part of it is in force, which could not be taken back
+   */
+  refuse(problem: string, isPartly = false): ConfigOutcome {
     const { context } = this.#deps;
     const { record, scrubber } = context;
     const text = scrubber.text(problem);
     const { digest, files } = this.#status;
     const isKnown = this.#status.lastError?.message === text;
     const at = new Date(context.now()).toISOString();
-    this.#status = { ...this.#status, lastError: { at, message: text } };
+    const incomplete = isPartly && { incomplete: withReasons(this.#status.incomplete, [text]) };
+    this.#status = { ...this.#status, lastError: { at, message: text }, ...incomplete };
     if (!isKnown) {
       this.#recordSafely(() => record("config.rejected", { files, digest, problem: text }));
-      const message = "changed configuration is not used; the previous one stays in force";
+      const rest = isPartly ? "but for a part, until a restart" : "the previous one stays in force";
+      const message = `changed configuration is not used; ${rest}`;
       this.#log("warn", { digest, problem: text }, message);
     }
-    return { digest, applied: [], needsRestart: this.#status.pendingRestart ?? [], error: text };
+    const needsRestart = this.#status.pendingRestart ?? [];
+    return { digest, applied: [], needsRestart, error: text, ...incomplete };
   }
 
   /** Applies nothing more. Resolves when nothing is being applied. */
@@ -142,15 +151,15 @@ export class LiveConfig implements AsyncDisposable {
       const { applied, needsRestart, config } = compareConfigs(this.#config, next);
       const digest = digestConfig(config);
       // What failed earlier is not made good by a later change.
-      const earlier = this.#status.incomplete ?? [];
+      const earlier = this.#status.incomplete;
       const isChanged = applied.length > 0;
       const { reasons, sections } = isChanged ? await this.#replace(config) : nothingFailed;
-      const failed = [...earlier, ...reasons].slice(-20);
+      const failed = withReasons(earlier, reasons);
       const incomplete = failed.length === 0 ? {} : { incomplete: failed };
       const whole = applied.filter((path) => !isWithin(path, sections));
       return this.#report({ digest, applied: whole, needsRestart, ...incomplete }, files, isChanged);
     } catch (error) {
-      return this.refuse(messageOf(error));
+      return this.refuse(messageOf(error), error instanceof PartlyInForceError);
     }
   }
 
@@ -183,12 +192,15 @@ export class LiveConfig implements AsyncDisposable {
     const { files } = policies;
     const { callLimits } = limits;
     const before = this.#partsInForce();
-    // Where they cannot be replaced, the present ones keep their owner, which watches and ends them.
-    let inForce = this.#parts.policies;
+    let inForce: LivePolicies | undefined;
     const failedSections: string[] = [];
     // From here on, nothing waits, and everything exists.
     const reconfigured = {
-      take: () => core.reconfigure(settings, { hooks: hooks.deps, seenLabels, callLimits, files }),
+      take() {
+        core.reconfigure(settings, { hooks: hooks.deps, seenLabels, callLimits, files });
+        // The files that are watched are those that decide: both change, or neither. It changes all or throws.
+        inForce = policies.commit();
+      },
       takeBack: () => core.reconfigure(core.prepare(this.#config), before),
     };
     const reasons = commitSteps(reconfigured, (take) => {
@@ -207,10 +219,6 @@ export class LiveConfig implements AsyncDisposable {
       together(() => {
         for (const one of sources) takeSource(() => one.commit(takeSource));
         takeSource(() => core.roster.arrange(ids));
-        const takePolicies = takeOf("policy.files", "policy.clients");
-        takePolicies(() => {
-          inForce = policies.commit();
-        });
         takeOf("hooks")(hooks.take);
         takeOf("guards")(limits.take);
       });
@@ -352,6 +360,11 @@ export class LiveConfig implements AsyncDisposable {
       this.#log("error", { reason: messageOf(error) }, "audit record could not be written");
     }
   }
+}
+
+/** The reasons that are reported: the last ones. */
+function withReasons(earlier: readonly string[] = [], reasons: readonly string[]): readonly string[] {
+  return [...earlier, ...reasons].slice(-20);
 }
 
 /** Whether `path` is one of `sections`, or below one. */

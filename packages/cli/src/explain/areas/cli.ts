@@ -154,9 +154,10 @@ info: { title: Shop, version: "1" }
   },
   CLI_INTERNAL: {
     cause: "The command failed because of a fault in Toolcrib.",
-    did: "A command meets a state that nobody thought of.",
+    did: "A command meets a state that nobody thought of, such as a clock that fails.",
     prints: "Internal error\nthis is a bug in Toolcrib; run the command with --debug and report its output",
-    unrun: "untested",
+    unrun: "fault",
+    tested: "packages/cli/test/internal-error.process.test.ts",
     fix: "Run the command with --debug, and report the output and the command.",
   },
   CLI_INTERRUPTED: {

@@ -30,9 +30,10 @@ export const explanations: Explanations = {
   },
   EMBEDDINGS_TOO_MANY: {
     cause: "There are more definitions than vectors are kept. The others are found by their words.",
-    did: "A gateway has 60,000 tools.",
-    prints: "10000 of 60000 definitions have no vector: 50000 are kept",
-    unrun: "untested",
+    did: "A gateway has 30,000 tools.",
+    prints: "10000 of 30000 definitions have no vector: 20000 are kept",
+    unrun: "load",
+    tested: "packages/gateway/test/embeddings.security.test.ts",
     fix: "Remove servers that nobody uses, or accept that some tools are found by words only.",
   },
   EMBEDDINGS_UNAVAILABLE: {

@@ -327,4 +327,16 @@ export const explanations: Explanations = {
     run: "toolcrib audit export 2>&1 | grep server.stopped",
     fix: "If it was not intended, read its log in the folder logs of the home.",
   },
+  "token.created": {
+    cause: "The operator created the token of a client, by token create or connect.",
+    before: ["toolcrib token create ci"],
+    run: "toolcrib audit export 2>&1 | grep token.created",
+    fix: "Nothing, if you did it; else revoke it: toolcrib token revoke NAME.",
+  },
+  "token.revoked": {
+    cause: "The operator revoked the token of a client, by token revoke or disconnect.",
+    before: ["toolcrib token create ci", "toolcrib token revoke ci"],
+    run: "toolcrib audit export 2>&1 | grep token.revoked",
+    fix: "Nothing, if you did it.",
+  },
 };

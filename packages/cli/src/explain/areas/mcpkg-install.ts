@@ -8,7 +8,8 @@ export const explanations: Explanations = {
     cause: "Another command installs or removes packages in the same home and does not finish.",
     did: "Two terminals run toolcrib install at the same time, and one waits for an answer.",
     prints: "Another command installs or removes packages, and does not finish\ntry again when it has ended",
-    unrun: "untested",
+    unrun: "moment",
+    tested: "packages/cli/test/install-busy.process.test.ts",
     fix: "Answer or end the other command, and repeat.",
   },
   INSTALL_CHAIN_CYCLE: {

@@ -9,7 +9,8 @@ export const explanations: Explanations = {
     did: "Many agents call tools of packages at once.",
     prints:
       "Too many programs of packages run and wait\ncall again later; sandbox.max_package_programs is the limit of programs that run at a time",
-    unrun: "untested",
+    unrun: "load",
+    tested: "packages/gateway/test/package-busy.process.test.ts",
     fix: "Call again later, or raise sandbox.max_package_programs if the machine has the memory.",
   },
   PACKAGE_CHAIN_FAILED: {
