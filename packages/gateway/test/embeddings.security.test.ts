@@ -14,7 +14,7 @@ import { test } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { readToken } from "@toolcrib/auth";
 import type { JsonObject } from "@toolcrib/json";
-import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { makeTemporaryDirectory, slowTest, waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import {
   onHttp,
@@ -228,7 +228,7 @@ test("an endpoint that does not answer in time leaves search by words as it is",
   assert.match(gateway.gateway.status().embeddings?.reason ?? "", /did not answer a query within 50 ms/);
 });
 
-test("an endpoint that fails or lies leaves search by words as it is", async () => {
+test("an endpoint that fails or lies leaves search by words as it is", slowTest, async () => {
   await using shop = await startShop();
   await using endpoint = await startEmbeddings();
   await using directory = await makeTemporaryDirectory();

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject } from "@toolcrib/json";
-import { startRawServer } from "@toolcrib/testing";
+import { slowTest, startRawServer } from "@toolcrib/testing";
 import {
   askModern,
   onHttp,
@@ -108,7 +108,7 @@ const anyResult = {
 } as never as Parameters<Awaited<ReturnType<TestGateway["connect"]>>["request"]>[1];
 
 describe("the label of an unverified server", () => {
-  it("is neither replaced nor removed by a name with a hidden character", async () => {
+  it("is neither replaced nor removed by a name with a hidden character", slowTest, async () => {
     await using server = await startForgingServer();
     await using test = await startFor(server.url);
     for (const [method, { params, sound }] of Object.entries(requests)) {
@@ -267,7 +267,7 @@ describe("members about the request of the gateway", () => {
   const members = { inputRequests: { a: question }, requestState: "s", ttlMs: 60_000, cacheScope: "public" };
   const names = ["inputRequests", "requestState"];
 
-  it("reach no client from a server of the legacy era, whatever their names hide", async () => {
+  it("reach no client from a server of the legacy era, whatever their names hide", slowTest, async () => {
     await using server = await startForgingServer();
     for (const trust of [{}, { trust_state: "certified" }]) {
       await using test = await startFor(server.url, { ...trust, interactive: false });

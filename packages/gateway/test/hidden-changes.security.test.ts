@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { it } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { JsonObject } from "@toolcrib/json";
-import { waitUntil } from "@toolcrib/testing";
+import { slowTest, waitUntil } from "@toolcrib/testing";
 import type { ToolDefinition } from "@toolcrib/tool";
 import {
   onHttp,
@@ -208,41 +208,45 @@ it("a client is not notified of updates of resources that the policy hides from 
   ]);
 });
 
-it("replaced policies are notified to the clients whose lists they change, and end updates of what they hide", async () => {
-  let tools = [toolNamed("a"), toolNamed("b")];
-  await using server = await startScriptedServer({
-    tools: () => tools,
-    resources: () => [{ uri: "r://dir", name: "r" }],
-    other: ({ method }) => (method === "resources/subscribe" ? {} : undefined),
-  });
-  const policyOf = (tool: string) => `
+it(
+  "replaced policies are notified to the clients whose lists they change, and end updates of what they hide",
+  slowTest,
+  async () => {
+    let tools = [toolNamed("a"), toolNamed("b")];
+    await using server = await startScriptedServer({
+      tools: () => tools,
+      resources: () => [{ uri: "r://dir", name: "r" }],
+      other: ({ method }) => (method === "resources/subscribe" ? {} : undefined),
+    });
+    const policyOf = (tool: string) => `
     permit(principal, action, resource) when { resource is Tool && resource.name == "a" };
     permit(principal == Client::"dev", action, resource) when { resource.name == "${tool}" };
     permit(principal == Client::"dev", action, resource) when { resource is Resource && "${tool}" == "b" };`;
-  const files = { "main.cedar": policyOf("b") };
-  await using test = await startTestGateway(
-    {
-      tool_servers: [onHttp("s", server.url)],
-      policy: { files: ["main.cedar"], clients: { ci: {}, dev: {} } },
-    },
-    { clients: ["ci", "dev"], files },
-  );
-  const heard: string[] = [];
-  for (const as of ["ci", "dev"]) {
-    const client = await test.connect({ as });
-    client.fallbackNotificationHandler = async ({ method }) => void heard.push(`${as} ${method}`);
-    if (as === "dev") await client.subscribeResource({ uri: "r://dir" });
-  }
-  writeFileSync(join(test.home, "..", "main.cedar"), policyOf("c"));
-  await waitUntil(() => heard.length >= 2, { what: () => heard.join() });
-  server.notify("notifications/resources/updated", { uri: "r://dir" });
-  tools = [toolNamed("a", { description: "Another one" })];
-  server.notify("notifications/tools/list_changed");
-  await waitUntil(() => heard.length >= 4, { what: () => heard.join() });
-  assert.deepEqual(heard.sort(), [
-    "ci notifications/tools/list_changed",
-    "dev notifications/resources/list_changed",
-    "dev notifications/tools/list_changed",
-    "dev notifications/tools/list_changed",
-  ]);
-});
+    const files = { "main.cedar": policyOf("b") };
+    await using test = await startTestGateway(
+      {
+        tool_servers: [onHttp("s", server.url)],
+        policy: { files: ["main.cedar"], clients: { ci: {}, dev: {} } },
+      },
+      { clients: ["ci", "dev"], files },
+    );
+    const heard: string[] = [];
+    for (const as of ["ci", "dev"]) {
+      const client = await test.connect({ as });
+      client.fallbackNotificationHandler = async ({ method }) => void heard.push(`${as} ${method}`);
+      if (as === "dev") await client.subscribeResource({ uri: "r://dir" });
+    }
+    writeFileSync(join(test.home, "..", "main.cedar"), policyOf("c"));
+    await waitUntil(() => heard.length >= 2, { what: () => heard.join() });
+    server.notify("notifications/resources/updated", { uri: "r://dir" });
+    tools = [toolNamed("a", { description: "Another one" })];
+    server.notify("notifications/tools/list_changed");
+    await waitUntil(() => heard.length >= 4, { what: () => heard.join() });
+    assert.deepEqual(heard.sort(), [
+      "ci notifications/tools/list_changed",
+      "dev notifications/resources/list_changed",
+      "dev notifications/tools/list_changed",
+      "dev notifications/tools/list_changed",
+    ]);
+  },
+);

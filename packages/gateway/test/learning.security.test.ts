@@ -83,44 +83,48 @@ async function untilFound(client: Client, query: string, tool: string): Promise<
   await waitUntil(async () => (await search(client, query)).includes(tool));
 }
 
-test("a search and the call after it teach the client its words, and others only when three clients taught them", async () => {
-  await using server = await startShop();
-  await using directory = await makeTemporaryDirectory();
-  const home = join(directory.path, "home");
-  await using gateway = await startShopGateway(server, home);
-  const [ann, ben, cat, dan] = await Promise.all(
-    ["ann", "ben", "cat", "dan"].map((as) => gateway.connect({ as })),
-  );
-  assert.deepEqual(await search(ann!, "reimburse"), []);
-  // Other words for the same wish: the first search found nothing.
-  await search(ann!, "reimburse shopper");
-  await use(ann!, `order back ${secret}`, "refund");
-  await untilFound(ann!, "reimburse", "refund");
-  assert.deepEqual(await search(ben!, "reimburse"), []);
-  const [hit] = await gateway.gateway.search(operator, "reimburse", 5, true);
-  assert.equal(hit, undefined);
+test(
+  "a search and the call after it teach the client its words, and others only when three clients taught them",
+  slowTest,
+  async () => {
+    await using server = await startShop();
+    await using directory = await makeTemporaryDirectory();
+    const home = join(directory.path, "home");
+    await using gateway = await startShopGateway(server, home);
+    const [ann, ben, cat, dan] = await Promise.all(
+      ["ann", "ben", "cat", "dan"].map((as) => gateway.connect({ as })),
+    );
+    assert.deepEqual(await search(ann!, "reimburse"), []);
+    // Other words for the same wish: the first search found nothing.
+    await search(ann!, "reimburse shopper");
+    await use(ann!, `order back ${secret}`, "refund");
+    await untilFound(ann!, "reimburse", "refund");
+    assert.deepEqual(await search(ben!, "reimburse"), []);
+    const [hit] = await gateway.gateway.search(operator, "reimburse", 5, true);
+    assert.equal(hit, undefined);
 
-  await use(ben!, "reimburse an order", "refund", true);
-  await untilFound(ben!, "reimburse", "refund");
-  assert.deepEqual(await search(dan!, "reimburse"), []);
-  await use(cat!, "reimburse the order", "refund");
-  await untilFound(dan!, "reimburse", "refund");
-  // An explanation names the word, and nobody who taught it.
-  await waitUntil(async () => (await gateway.gateway.search(operator, "reimburse", 5, true)).length === 1);
-  const [explained] = await gateway.gateway.search(operator, "reimburse", 5, true);
-  assert.deepEqual(
-    explained?.parts?.map(({ word, field, match }) => ({ word, field, match })),
-    [{ word: "reimburse", field: "shared", match: "word" }],
-  );
+    await use(ben!, "reimburse an order", "refund", true);
+    await untilFound(ben!, "reimburse", "refund");
+    assert.deepEqual(await search(dan!, "reimburse"), []);
+    await use(cat!, "reimburse the order", "refund");
+    await untilFound(dan!, "reimburse", "refund");
+    // An explanation names the word, and nobody who taught it.
+    await waitUntil(async () => (await gateway.gateway.search(operator, "reimburse", 5, true)).length === 1);
+    const [explained] = await gateway.gateway.search(operator, "reimburse", 5, true);
+    assert.deepEqual(
+      explained?.parts?.map(({ word, field, match }) => ({ word, field, match })),
+      [{ word: "reimburse", field: "shared", match: "word" }],
+    );
 
-  // Nothing is in the file but words: no secret, no query. Its owner alone reads it.
-  const texts = storedIn(home);
-  assert.equal(texts.length, 3);
-  for (const text of texts) assert.doesNotMatch(text, /horse|battery|order back/);
-  const folder = join(home, "search");
-  assert.equal(statSync(folder).mode & 0o777, 0o700);
-  for (const name of readdirSync(folder)) assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600);
-});
+    // Nothing is in the file but words: no secret, no query. Its owner alone reads it.
+    const texts = storedIn(home);
+    assert.equal(texts.length, 3);
+    for (const text of texts) assert.doesNotMatch(text, /horse|battery|order back/);
+    const folder = join(home, "search");
+    assert.equal(statSync(folder).mode & 0o777, 0o700);
+    for (const name of readdirSync(folder)) assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600);
+  },
+);
 
 test("a call teaches nothing that failed, that no search showed, or that is not the client's own", async () => {
   await using server = await startShop();

@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
-import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { makeTemporaryDirectory, slowTest, waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import {
   dataOf,
@@ -133,48 +133,52 @@ test("budgets of bytes and cost refuse the call after the one that used them up"
     },
   ));
 
-test("budgets outlast the gateway and are shared; a file that cannot be read refuses calls", async () => {
-  await using directory = await makeTemporaryDirectory();
-  const home = directory.join("home");
-  const guards = { limits: [{ name: "day", tools: ["s:*"], budget: { calls: 100 }, every: "day" }] };
-  const used = (test: TestGateway) => test.gateway.status().limits[0]?.top[0]?.used?.calls;
-  await withServer(
-    guards,
-    async (first) => {
-      for (let count = 0; count < 3; count += 1) assert.equal(await callAs(first, "agent", "s:read"), "ok");
-      const path = join(home, "guards", "budgets.json");
-      await waitUntil(() => /"calls":3/.test(tryRead(path)));
-      await withServer(
-        guards,
-        async (second) => {
-          // What the first may use until its next exchange counts here.
-          assert.ok(Number(used(second)) >= 3);
-          assert.equal(await callAs(second, "agent", "s:read"), "ok");
-          await waitUntil(() => /"calls":4/.test(tryRead(path)));
-          await callAs(first, "agent", "s:read");
-          await waitUntil(() => Number(used(first)) >= 5);
-        },
-        { home },
-      );
-    },
-    { home },
-  );
-  await withServer(guards, async (test) => assert.equal(used(test), 5), { home });
-  mkdirSync(join(home, "guards"), { recursive: true });
-  writeFileSync(join(home, "guards", "budgets.json"), "{}");
-  await withServer(
-    guards,
-    async (test, received) => {
-      assert.equal(await callAs(test, "agent", "s:read"), "BUDGETS_UNREADABLE");
-      assert.deepEqual(received, []);
-      assert.equal(readFileSync(join(home, "guards", "budgets.json"), "utf8"), "{}");
-      // Without a restart, the gateway reads the file again after its repair.
-      rmSync(join(home, "guards", "budgets.json"));
-      await waitUntil(async () => (await callAs(test, "agent", "s:read")) === "ok");
-    },
-    { home },
-  );
-});
+test(
+  "budgets outlast the gateway and are shared; a file that cannot be read refuses calls",
+  slowTest,
+  async () => {
+    await using directory = await makeTemporaryDirectory();
+    const home = directory.join("home");
+    const guards = { limits: [{ name: "day", tools: ["s:*"], budget: { calls: 100 }, every: "day" }] };
+    const used = (test: TestGateway) => test.gateway.status().limits[0]?.top[0]?.used?.calls;
+    await withServer(
+      guards,
+      async (first) => {
+        for (let count = 0; count < 3; count += 1) assert.equal(await callAs(first, "agent", "s:read"), "ok");
+        const path = join(home, "guards", "budgets.json");
+        await waitUntil(() => /"calls":3/.test(tryRead(path)));
+        await withServer(
+          guards,
+          async (second) => {
+            // What the first may use until its next exchange counts here.
+            assert.ok(Number(used(second)) >= 3);
+            assert.equal(await callAs(second, "agent", "s:read"), "ok");
+            await waitUntil(() => /"calls":4/.test(tryRead(path)));
+            await callAs(first, "agent", "s:read");
+            await waitUntil(() => Number(used(first)) >= 5);
+          },
+          { home },
+        );
+      },
+      { home },
+    );
+    await withServer(guards, async (test) => assert.equal(used(test), 5), { home });
+    mkdirSync(join(home, "guards"), { recursive: true });
+    writeFileSync(join(home, "guards", "budgets.json"), "{}");
+    await withServer(
+      guards,
+      async (test, received) => {
+        assert.equal(await callAs(test, "agent", "s:read"), "BUDGETS_UNREADABLE");
+        assert.deepEqual(received, []);
+        assert.equal(readFileSync(join(home, "guards", "budgets.json"), "utf8"), "{}");
+        // Without a restart, the gateway reads the file again after its repair.
+        rmSync(join(home, "guards", "budgets.json"));
+        await waitUntil(async () => (await callAs(test, "agent", "s:read")) === "ok");
+      },
+      { home },
+    );
+  },
+);
 
 function tryRead(path: string): string {
   try {

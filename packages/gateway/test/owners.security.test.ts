@@ -7,7 +7,7 @@ import { describe, it } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject } from "@toolcrib/json";
-import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { makeTemporaryDirectory, slowTest, waitUntil } from "@toolcrib/testing";
 import {
   approve,
   dataOf,
@@ -239,7 +239,7 @@ describe("the approval of a saved tool by the operator", () => {
     assert.deepEqual(reach, ["s:get"]);
   });
 
-  it("ends with the next save, whatever it changes", async () => {
+  it("ends with the next save, whatever it changes", slowTest, async () => {
     await using test = await start();
     const { restricted, privileged, calls } = test;
     const definition = { description: "Helps.", inputSchema: {} };
@@ -261,7 +261,7 @@ describe("the approval of a saved tool by the operator", () => {
     assert.equal(calls.length, changes.length);
   });
 
-  it("does not cover a file that was changed after it", async () => {
+  it("does not cover a file that was changed after it", slowTest, async () => {
     await using test = await start();
     const { restricted, privileged } = test;
     await save(restricted, "helper", hidden);

@@ -7,7 +7,7 @@ import { describe, it } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { startGateway } from "@toolcrib/gateway";
-import { startEchoHttpServer, waitUntil } from "@toolcrib/testing";
+import { slowTest, startEchoHttpServer, waitUntil } from "@toolcrib/testing";
 import {
   configOf,
   createTestLogger,
@@ -128,7 +128,7 @@ describe("policy files", () => {
     assert.match(await run('return b.echo(text="hello")'), /b/);
   });
 
-  it("are replaced at once when they change, and kept when the change is invalid", async () => {
+  it("are replaced at once when they change, and kept when the change is invalid", slowTest, async () => {
     await using a = await startEchoHttpServer({ builtin: ["echo", "env"] });
     await using b = await startEchoHttpServer({ builtin: ["echo"] });
     await using test = await startTestGateway(documentFor(a.url, b.url), {

@@ -9,7 +9,7 @@ import {
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject } from "@toolcrib/json";
-import { startEchoHttpServer, waitUntil } from "@toolcrib/testing";
+import { slowTest, startEchoHttpServer, waitUntil } from "@toolcrib/testing";
 import type { ToolDefinition } from "@toolcrib/tool";
 import {
   compositeTools,
@@ -235,53 +235,64 @@ describe("serve.mode and serve.tools", () => {
     });
   });
 
-  it("list and offer composite tools as execution.enabled says, and hide and pin Toolcrib's own tools", async () => {
-    await using echo = await startEchoHttpServer({ builtin: ["echo"] });
-    const check = async (sections: JsonObject, expected: readonly string[]) => {
-      await using test = await startTestGateway({ tool_servers: [onHttp("echo", echo.url)], ...sections });
-      assert.deepEqual(await names(test), expected, JSON.stringify(sections));
-      const client = await test.connect();
-      const offersComposites = (client.getInstructions() ?? "").includes("save_tool");
-      assert.equal(offersComposites, expected.includes("save_tool"));
-      return await answerOf(client.callTool({ name: "eval_starlark", arguments: { code: "return 1" } }));
-    };
-    const answerOf = (work: Promise<unknown>) => work.then(JSON.stringify, String);
-    const search = { mode: "search" };
-    const four = ["search_tools", "describe_tool", "call_tool", "read_more"];
-    const enabled = { enabled: true };
-    await check({ serve: search }, four);
-    await check({ serve: search, execution: enabled }, [...four, ...compositeTools]);
-    await check({ serve: { ...search, tools: { pinned: ["toolcrib:save_tool"] } } }, [...four, "save_tool"]);
-    await check({ execution: enabled }, ["search_tools", ...compositeTools, "echo__echo"]);
-    const hidden = ["toolcrib:*_saved_*", "search_tools", "save_tool"];
-    const others = ["eval_starlark", "describe_language", "echo__echo"];
-    await check({ serve: { tools: { hidden } } }, others);
-    await check({ serve: { ...search, tools: { hidden: ["toolcrib:*"] } } }, []);
-    const answer = await check({ execution: { enabled: false } }, ["search_tools", "echo__echo"]);
-    assert.match(answer, /Unknown tool/);
-  });
+  it(
+    "list and offer composite tools as execution.enabled says, and hide and pin Toolcrib's own tools",
+    slowTest,
+    async () => {
+      await using echo = await startEchoHttpServer({ builtin: ["echo"] });
+      const check = async (sections: JsonObject, expected: readonly string[]) => {
+        await using test = await startTestGateway({ tool_servers: [onHttp("echo", echo.url)], ...sections });
+        assert.deepEqual(await names(test), expected, JSON.stringify(sections));
+        const client = await test.connect();
+        const offersComposites = (client.getInstructions() ?? "").includes("save_tool");
+        assert.equal(offersComposites, expected.includes("save_tool"));
+        return await answerOf(client.callTool({ name: "eval_starlark", arguments: { code: "return 1" } }));
+      };
+      const answerOf = (work: Promise<unknown>) => work.then(JSON.stringify, String);
+      const search = { mode: "search" };
+      const four = ["search_tools", "describe_tool", "call_tool", "read_more"];
+      const enabled = { enabled: true };
+      await check({ serve: search }, four);
+      await check({ serve: search, execution: enabled }, [...four, ...compositeTools]);
+      await check({ serve: { ...search, tools: { pinned: ["toolcrib:save_tool"] } } }, [
+        ...four,
+        "save_tool",
+      ]);
+      await check({ execution: enabled }, ["search_tools", ...compositeTools, "echo__echo"]);
+      const hidden = ["toolcrib:*_saved_*", "search_tools", "save_tool"];
+      const others = ["eval_starlark", "describe_language", "echo__echo"];
+      await check({ serve: { tools: { hidden } } }, others);
+      await check({ serve: { ...search, tools: { hidden: ["toolcrib:*"] } } }, []);
+      const answer = await check({ execution: { enabled: false } }, ["search_tools", "echo__echo"]);
+      assert.match(answer, /Unknown tool/);
+    },
+  );
 
-  it("switch to search above the budget of tokens when the mode is auto, and back only with the tools", async () => {
-    await using echo = await startEchoHttpServer({ builtin: [], tools: 60 });
-    const tool_servers = [onHttp("echo", echo.url)];
-    const listedWith = async (token_budget: number) => {
-      const serve = { mode: "auto", list: { token_budget } };
-      await using test = await startTestGateway({ tool_servers, serve });
-      assert.equal((await names(test, "echo")).length, 60);
-      const [first, second] = [await names(test), await names(test)];
-      assert.deepEqual(first, second);
-      const [endpoint] = test.gateway.status().discovery.endpoints;
-      assert.equal(endpoint?.listed, first.length);
-      return { first, fullTokens: endpoint?.fullTokens ?? 0 };
-    };
-    const { first: all, fullTokens } = await listedWith(1_000_000);
-    assert.deepEqual(all.slice(0, 2), ["search_tools", "read_more"]);
-    assert.equal(all.length, 2 + compositeTools.length + 60);
-    // The list that fits exactly is whole; one token less is too much.
-    assert.deepEqual((await listedWith(fullTokens)).first, all);
-    const four = ["search_tools", "describe_tool", "call_tool", "read_more"];
-    assert.deepEqual((await listedWith(fullTokens - 1)).first, four);
-  });
+  it(
+    "switch to search above the budget of tokens when the mode is auto, and back only with the tools",
+    slowTest,
+    async () => {
+      await using echo = await startEchoHttpServer({ builtin: [], tools: 60 });
+      const tool_servers = [onHttp("echo", echo.url)];
+      const listedWith = async (token_budget: number) => {
+        const serve = { mode: "auto", list: { token_budget } };
+        await using test = await startTestGateway({ tool_servers, serve });
+        assert.equal((await names(test, "echo")).length, 60);
+        const [first, second] = [await names(test), await names(test)];
+        assert.deepEqual(first, second);
+        const [endpoint] = test.gateway.status().discovery.endpoints;
+        assert.equal(endpoint?.listed, first.length);
+        return { first, fullTokens: endpoint?.fullTokens ?? 0 };
+      };
+      const { first: all, fullTokens } = await listedWith(1_000_000);
+      assert.deepEqual(all.slice(0, 2), ["search_tools", "read_more"]);
+      assert.equal(all.length, 2 + compositeTools.length + 60);
+      // The list that fits exactly is whole; one token less is too much.
+      assert.deepEqual((await listedWith(fullTokens)).first, all);
+      const four = ["search_tools", "describe_tool", "call_tool", "read_more"];
+      assert.deepEqual((await listedWith(fullTokens - 1)).first, four);
+    },
+  );
 });
 
 describe("an unknown tool", () => {

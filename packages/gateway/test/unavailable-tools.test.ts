@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { freePort, waitUntil } from "@toolcrib/testing";
+import { freePort, slowTest, waitUntil } from "@toolcrib/testing";
 import {
   onHttp,
   startScriptedServer,
@@ -34,28 +34,38 @@ async function answersAbout(gateway: TestGateway, name: string, as?: string): Pr
   ];
 }
 
-test("a toolspec's tool that is not enabled is answered with how to enable it, which works", async () => {
-  await using api = await startTestApi();
-  await using gateway = await startToolspecGateway(api, [entry("acme")], { secrets });
-  const expected = [
-    'it is not enabled; to enable it, write tools: [default, add_repo] in the entry "acme" of toolspecs',
-  ];
-  for (const answer of await answersAbout(gateway, "acme__add_repo"))
-    assert.ok(answer.includes(expected[0] as string), answer);
-  const client = await gateway.connect({ server: "acme" });
-  await assert.rejects(client.callTool({ name: "add_repo" }), /it is not enabled/);
+test(
+  "a toolspec's tool that is not enabled is answered with how to enable it, which works",
+  slowTest,
+  async () => {
+    await using api = await startTestApi();
+    await using gateway = await startToolspecGateway(api, [entry("acme")], { secrets });
+    const expected = [
+      'it is not enabled; to enable it, write tools: [default, add_repo] in the entry "acme" of toolspecs',
+    ];
+    for (const answer of await answersAbout(gateway, "acme__add_repo"))
+      assert.ok(answer.includes(expected[0] as string), answer);
+    const client = await gateway.connect({ server: "acme" });
+    await assert.rejects(client.callTool({ name: "add_repo" }), /it is not enabled/);
 
-  const more = { tools: ["default", "add_repo"] };
-  await using other = await startToolspecGateway(api, [entry("acme", "acme-token", more)], { secrets });
-  const listed = (await (await other.connect({ server: "acme" })).listTools()).tools.map(({ name }) => name);
-  assert.deepEqual(listed, ["list_repos", "get_repo", "add_repo"]);
+    const more = { tools: ["default", "add_repo"] };
+    await using other = await startToolspecGateway(api, [entry("acme", "acme-token", more)], { secrets });
+    const listed = (await (await other.connect({ server: "acme" })).listTools()).tools.map(
+      ({ name }) => name,
+    );
+    assert.deepEqual(listed, ["list_repos", "get_repo", "add_repo"]);
 
-  await using some = await startToolspecGateway(api, [entry("acme", "acme-token", { tools: ["get_repo"] })], {
-    secrets,
-  });
-  for (const answer of await answersAbout(some, "acme__add_repo"))
-    assert.match(answer, /add add_repo to "tools" in the entry "acme"/);
-});
+    await using some = await startToolspecGateway(
+      api,
+      [entry("acme", "acme-token", { tools: ["get_repo"] })],
+      {
+        secrets,
+      },
+    );
+    for (const answer of await answersAbout(some, "acme__add_repo"))
+      assert.match(answer, /add add_repo to "tools" in the entry "acme"/);
+  },
+);
 
 test("a tool that is not enabled does not exist for a client that may not use it", async () => {
   await using api = await startTestApi();

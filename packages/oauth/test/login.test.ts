@@ -5,6 +5,7 @@ import { AccessTokens, logout, readLoginState } from "@toolcrib/oauth";
 import {
   browse,
   type IdentityProviderOptions,
+  slowTest,
   startIdentityProvider,
   startProtectedServer,
 } from "@toolcrib/testing";
@@ -257,7 +258,7 @@ test("logout revokes the tokens at the provider and deletes them", async () => {
   assert.deepEqual(await logout(settings, deps, { signal }), { existed: false, isRevoked: false });
 });
 
-test("a device login shows a code, and waits until it was entered", async () => {
+test("a device login shows a code, and waits until it was entered", slowTest, async () => {
   await using run = await start();
   const { server, deps } = run;
   const settings = serverAt(server.url);

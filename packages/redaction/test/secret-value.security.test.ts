@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { credentialRanges, looksLikeCredential, secretVerdict } from "@toolcrib/redaction";
+import { slowTest } from "@toolcrib/testing";
 
 /** Joined here, so that no text of this file is the token of a service. */
 const hex = (digits: number) =>
@@ -373,7 +374,7 @@ test("secretVerdict() judges headers, URLs and arguments", () => {
   for (const [given, verdict] of cases) assert.equal(secretVerdict(...given), verdict, given.join(" | "));
 });
 
-test("secretVerdict() takes linear time for texts that are made to be slow", () => {
+test("secretVerdict() takes linear time for texts that are made to be slow", slowTest, () => {
   for (const piece of [
     "a:",
     "://",
