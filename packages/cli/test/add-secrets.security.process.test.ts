@@ -96,6 +96,8 @@ test("add warns of what only may be a secret, and takes ordinary settings withou
     setting,
   );
   assert.match(url.stderr, /warning: The URL contains what looks like a secret/);
+  assert.match(url.stdout, /^http:\/\/127\.0\.0\.1:1\/\[not shown\]$/m);
+  assert.ok(!`${url.stdout}${url.stderr}`.includes(random));
 });
 
 test("config check and doctor warn of literals that look like secrets, and show none", async () => {

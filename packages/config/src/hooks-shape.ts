@@ -21,13 +21,19 @@ import {
   type ValueOf,
 } from "@toolcrib/document";
 import type { ConfigText, HookConfig, HooksConfig } from "./config-types.ts";
-import { quote } from "./display-source.ts";
+import { quote, textOf } from "./display-source.ts";
 import { toEgressAllow } from "./egress-allow-shape.ts";
 import { lintEgressUrl } from "./egress-url.ts";
 import { policyPatterns } from "./pattern-shape.ts";
 import { inspectVariables, reportInline } from "./text-shape.ts";
 import { containmentFields, inspectScope } from "./tool-server-shape.ts";
-import { argumentList, headersShape, urlContainsCredential, variablesShape } from "./transport-shape.ts";
+import {
+  argumentList,
+  headersShape,
+  urlContainsCredential,
+  variablesShape,
+  warnOfArguments,
+} from "./transport-shape.ts";
 
 /** Default values of `hooks`. */
 const defaults = {
@@ -172,6 +178,11 @@ function inspectHook(_value: object, node: DocumentNode, place: Place): void {
       span: entry.keySpan,
     });
   }
+  if (command !== undefined)
+    warnOfArguments(textOf(command.value) ?? "", entryOf(node, "args")?.value, {
+      ...place,
+      path: `${place.path}.args`,
+    });
   inspectScope(node, place, "network_egress", "egress_allow", "[api.example.com]");
 }
 

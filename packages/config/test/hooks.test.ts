@@ -165,3 +165,18 @@ policy: { waive_approval: ["fyles:*"], clients: { robot: { identity: { issuer: "
   assert.match(diagnostics[1]?.hint ?? "", /did you mean "files:read"\?/);
   assert.match(diagnostics[5]?.hint ?? "", /did you mean ci\?/);
 });
+
+test("arguments of a hook that look like secrets have a warning each, as those of a server, and no message shows one", () => {
+  const likely = "mvlnPbU0dAzxxbyai0z4gwTO0P7FFKm";
+  const { value, diagnostics } = parse(`
+hooks:
+  before_call:
+    - { name: check, command: ./check.mjs, args: ["--mode", strict, "--pin=${likely}"] }
+`);
+  assert.deepEqual(
+    diagnostics.map(({ severity, code, path }) => [severity, code, path]),
+    [["warning", "CONFIG_INLINE_SECRET", "hooks.before_call[0].args"]],
+  );
+  assert.ok(!JSON.stringify(diagnostics.map(({ message, hint }) => [message, hint])).includes(likely));
+  assert.equal(value?.hooks.before.length, 1);
+});

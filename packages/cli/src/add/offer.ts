@@ -104,7 +104,7 @@ export async function offerUrl(context: CliContext, url: URL, flags: AddFlags): 
       hint: "omit them: a server at a URL runs elsewhere; headers are given with --secret HEADER=NAME",
     });
   }
-  refuseSecretUrl(context.output, url);
+  const shown = refuseSecretUrl(context.output, url);
   const id = flags.id ?? serverIdFrom(idFromHost(url));
   const headers = Object.fromEntries(
     (flags.secret ?? []).map(([header, name]) => [header, { secret_key_ref: name }]),
@@ -113,7 +113,7 @@ export async function offerUrl(context: CliContext, url: URL, flags: AddFlags): 
   const tls = await describeTls(url, context.signal);
   return {
     id,
-    title: url.href,
+    title: shown,
     facts: [
       ["host", url.host],
       ...(tls === undefined

@@ -65,13 +65,19 @@ export function refuseSecretWords(
   }
 }
 
-/** Refuses a URL that is a secret, or contains one. @throws {CliError} `CLI_USAGE` */
-export function refuseSecretUrl(output: Warn, url: URL): void {
+/**
+ * Refuses a URL that is a secret, or contains one.
+ *
+ * @returns the URL as it is shown: without what looks like a secret
+ * @throws {CliError} `CLI_USAGE`
+ */
+export function refuseSecretUrl(output: Warn, url: URL): string {
   const verdict = verdictOf("url", "", url.href);
-  if (verdict === undefined) return;
+  if (verdict === undefined) return url.href;
   const hint = `send it in a header, from the secret store: ${fromStore} HEADER=NAME; a URL that is one as a whole is written as url: { secret_key_ref: NAME }`;
   if (verdict === "certain") throw new CliError("CLI_USAGE", "The URL contains a secret", { hint });
   warn(output, "The URL contains what looks like a secret", hint);
+  return `${url.origin}/[not shown]`;
 }
 
 function warn(output: Warn, what: string, hint: string): void {

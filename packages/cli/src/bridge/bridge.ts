@@ -58,11 +58,7 @@ const pollMs = 1000;
 /** Most pages of tools that are listed for one call. */
 const pagesMaxCount = 20;
 
-/**
- * Runs the command until the client closes its end, or a signal.
- *
- * @throws {CliError} `CLI_PROFILE_NOT_FOUND` at once where the gateway never had the profile, after the client has the error
- */
+/** Runs the command until the client closes its end, or a signal. @throws {CliError} `CLI_PROFILE_NOT_FOUND` */
 export async function runBridge(context: CliContext, flags: BridgeFlags): Promise<ExitCode> {
   if (context.options.isJson) {
     throw new CliError("CLI_USAGE", "bridge cannot be used with --json", {
@@ -103,7 +99,6 @@ class Bridge implements PipeOwner, LinksOwner, AsyncDisposable {
   /** Messages without an answer since the last flush. */
   #unflushed = 0;
   #isInputEnded = false;
-  /** Whether a gateway answered as one that has the profile. */
   #hasProfile = false;
   /** The profile does not exist, as the gateway answered last. */
   problem: CliError | undefined;

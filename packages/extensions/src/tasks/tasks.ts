@@ -333,7 +333,7 @@ export class Tasks implements AsyncDisposable {
     for (const { task } of this.#kept.values()) {
       const isLate = task.expiresAt <= now;
       if (!isLate && !this.#isRevoked(task.facts.owner)) continue;
-      // A server that is not there yet could not be told: the task stays, in the home too, until it can or the time is over.
+      // A server that is not there yet cannot cancel it: the task stays, in the home too, until it can or the time is over.
       if (!isLate && task.isUnheard && task.outcome === undefined) continue;
       task.controller.abort(
         isLate
