@@ -70,6 +70,11 @@ export class AuditIndex {
   readonly #usesMemoryWhenFull: boolean;
   #opened: { readonly file: IndexDatabase; readonly statements: IndexStatements } | undefined;
   #work: Work[] = [];
+  /**
+   * The slice that is indexed. Each slice in a buffer of its own would take tens of megabytes until V8 collects them, in
+   * memory of the thread that its allocator does not give back.
+   */
+  #slice: Buffer | undefined;
   /** Segments that are no regular files. */
   readonly #special = new Set<string>();
 
@@ -147,6 +152,7 @@ export class AuditIndex {
   close(): void {
     this.#opened?.file.close();
     this.#opened = undefined;
+    this.#slice = undefined;
     this.#work = [];
   }
 
@@ -287,7 +293,8 @@ export class AuditIndex {
     if (row.position >= size) return true;
     const path = join(this.#layout.auditDirectory, segment.name);
     const length = Math.min(size - row.position, sliceBytes);
-    const chunk = readSlice(path, row.position, length);
+    this.#slice ??= Buffer.allocUnsafeSlow(sliceBytes);
+    const chunk = readSlice(path, row.position, length, this.#slice);
     if (chunk === undefined) return true;
     const reachesEnd = row.position + chunk.length >= size;
     const consumed = indexLines(statements, row, chunk, {
@@ -347,8 +354,8 @@ function forgetSlice(statements: IndexStatements, { name }: SegmentRow): boolean
   return true;
 }
 
-/** Reads up to `length` bytes of the file at `path`; `undefined` when it does not exist. */
-function readSlice(path: string, position: number, length: number): Buffer | undefined {
+/** Reads up to `length` bytes of the file at `path`, into `buffer` if given; `undefined` when it does not exist. */
+function readSlice(path: string, position: number, length: number, buffer?: Buffer): Buffer | undefined {
   using segment = openSegmentIfPresent(path);
-  return segment === undefined ? undefined : readFully(segment.descriptor, position, length);
+  return segment === undefined ? undefined : readFully(segment.descriptor, position, length, buffer);
 }

@@ -66,9 +66,17 @@ export function readFirstRecord(path: string): AuditRecord | undefined {
   }
 }
 
-/** Reads `length` bytes from `position`, or fewer at the end of the file. */
-export function readFully(descriptor: number, position: number, length: number): Buffer {
-  const buffer = Buffer.allocUnsafe(length);
+/**
+ * Reads `length` bytes from `position`, or fewer at the end of the file.
+ *
+ * @param buffer where to, with room for `length` bytes. @default a new one
+ */
+export function readFully(
+  descriptor: number,
+  position: number,
+  length: number,
+  buffer: Buffer = Buffer.allocUnsafe(length),
+): Buffer {
   let filled = 0;
   while (filled < length) {
     const count = readSync(descriptor, buffer, filled, length - filled, position + filled);

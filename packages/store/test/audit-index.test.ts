@@ -376,3 +376,22 @@ test("a query waits for another process that creates the index at the same time"
   other.close();
   assert.equal((await listed).length, 3);
 });
+
+test("a reader indexes a long trail with one buffer", async (t) => {
+  const home = newHome(t);
+  {
+    await using store = await openStore({ home }, { now: tickingClock(start) });
+    await writeCalls(store);
+  }
+  // Lines that are no records are read and counted like others.
+  const line = `${"x".repeat(64 * 1024 - 1)}\n`;
+  const path = join(home, "audit", "001-00000001.jsonl");
+  writeFileSync(path, readFileSync(path, "utf8") + line.repeat(16 * 16));
+  const allocate = t.mock.method(Buffer, "allocUnsafe");
+  const allocateSlow = t.mock.method(Buffer, "allocUnsafeSlow");
+  await using reader = await openAuditReader({ home });
+  assert.equal((await reader.problems()).length, 16 * 16);
+  const allocated = [...allocate.mock.calls, ...allocateSlow.mock.calls].map((call) => call.arguments[0]);
+  const bytes = allocated.reduce((sum, size) => sum + size, 0);
+  assert.ok(bytes < 4 * 2 ** 20, `${bytes} bytes for a segment of 16 MB`);
+});
