@@ -253,20 +253,29 @@ const noConnectionPattern = /fatal alert: AccessDenied|alert access denied|acces
 /** What npm prints, with explanations on four more lines, where the registry does not know a package. */
 const missingPattern = /404 Not Found - GET (\S+?)(?:;|\s|$)/;
 
+/** What npm prints, also with explanations, where the registry knows the package and not the version. */
+const missingVersionPattern = /No match(?:ing version)? found for (?:version )?([^\s;]+?)\.?(?:;|\s|$)/i;
+
 /** What uv prints where no Python, or none of the right version, is among those that it sees. */
 const noPythonPattern = /No interpreter found|requires Python|does not satisfy Python|No Python/i;
 
 function failed({ kind, packages, python }: PackageRun, reason: string, isAbsent = false): RunnersError {
   const what = packages.join(", ");
   const missing = missingPattern.exec(reason)?.[1];
+  const missingVersion = kind === "npm" ? missingVersionPattern.exec(reason)?.[1] : undefined;
   const state = noConnectionPattern.test(reason)
     ? `this machine could not connect to a host of the registry: ${reason}`
     : missing !== undefined
       ? `the registry has no such package (404 for ${missing})`
-      : reason;
+      : missingVersion !== undefined
+        ? `the registry has no version that matches ${missingVersion}`
+        : reason;
   const wantedGo = /requires go >= ([\d.]+)/.exec(reason)?.[1];
   const isPython = kind === "python" && noPythonPattern.test(reason);
-  const usual = `check its name, the connection, and ${settingsOf[kind]}; a package that was fetched once starts without the network`;
+  const usual =
+    missingVersion !== undefined
+      ? "name a version that the registry has, or none for the newest"
+      : `check its name, the connection, and ${settingsOf[kind]}; a package that was fetched once starts without the network`;
   return new RunnersError("PACKAGE_FETCH_FAILED", `"${what}" could not be fetched: ${state}`, {
     hint: isPython
       ? pythonHint(packages, python)

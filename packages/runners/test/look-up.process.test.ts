@@ -92,6 +92,11 @@ describe("lookUpPackage()", () => {
     const isMissing = { code: "PACKAGE_FETCH_FAILED" };
     await assert.rejects(lookUp({ kind: "npm", name: "@acme/none" }, env), isMissing);
     await assert.rejects(lookUp({ kind: "npm", name: "@acme/tool", version: "^9" }, env), isMissing);
+    await assert.rejects(lookUp({ kind: "npm", name: "@acme/tool", version: "99" }, env), {
+      ...isMissing,
+      message: '"@acme/tool@99" could not be fetched: the registry has no version that matches 99',
+      hint: "name a version that the registry has, or none for the newest",
+    });
   });
 
   it("refuses an answer that is larger than the limit, or no version", {

@@ -50,7 +50,7 @@ ${servers.join("\n")}
 }
 
 const exampleServers: readonly string[] = [
-  "# Examples: copy one, and remove the [] above.",
+  "# Examples: copy one into the list above; where that is [], it takes the place of [].",
   "#  - id: files",
   "#    transport:",
   "#      kind: stdio",

@@ -92,7 +92,7 @@ export const explanations: Explanations = {
     before: ["toolcrib pause server notes --reason 'disk is full'"],
     run: "toolcrib call notes:search --arg query=milk",
     repaired: { before: ["toolcrib resume server notes"] },
-    fix: "Wait, or ask the operator. toolcrib status lists what is paused, by whom and until when; toolcrib resume server github ends it.",
+    fix: "Wait, or ask the operator. toolcrib status lists what is paused, by whom and until when; toolcrib resume with the same words ends it: toolcrib resume server notes in the example.",
   },
   OUTSIDE_WINDOW: {
     cause:
