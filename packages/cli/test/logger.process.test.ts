@@ -90,6 +90,15 @@ test("bearer tokens are not written, in any position", () => {
   }
 });
 
+test("a long text of a server is written up to a length", () => {
+  const reason = "a".repeat(1_000_000);
+  for (const pretty of [false, true]) {
+    const text = logged({ pretty }, (logger) => logger.warn({ reason, nested: { reason } }, "call failed"));
+    assert.ok(text.length < 20_000, String(text.length));
+    assert.match(text, /a{8192}… \(991808 more characters\)/);
+  }
+});
+
 test("no control or bidirectional character reaches the terminal", () => {
   const odd = "a\u001b[31mred\u009b31m\u202eevil\u2066\u007f\u0000\r\nforged line";
   for (const pretty of [false, true]) {

@@ -40,6 +40,30 @@ test("serve prints each state of a server once, without control characters, and 
   assert.doesNotMatch(gateway.stderr(), /server is not available/);
 });
 
+test("serve listens on its port once, when the gateway takes requests", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const [record, listened] = [directory.join("record.mjs"), directory.join("listened")];
+  writeFileSync(
+    record,
+    `import { appendFileSync } from "node:fs";
+     import { Server } from "node:net";
+     const { listen } = Server.prototype;
+     Server.prototype.listen = function (...args) {
+       this.once("listening", () => appendFileSync(${JSON.stringify(listened)}, JSON.stringify(this.address()) + "\\n"));
+       return listen.apply(this, args);
+     };`,
+  );
+  const port = await freePort();
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ serve: { listen: `127.0.0.1:${port}` } }));
+  await using gateway = await startServe([], {
+    directory: directory.path,
+    env: { NODE_OPTIONS: `--import=${record}` },
+  });
+  await waitUntil(() => gateway.stdout().includes("Press Ctrl-C to stop."), { timeoutMs: 60_000 });
+  const places = readFileSync(listened, "utf8").split("\n");
+  assert.equal(places.filter((place) => place.includes(`"port":${port}`)).length, 1, places.join(" "));
+});
+
 test("serve says once on standard error that the process of a server ended", async () => {
   await using directory = await makeTemporaryDirectory();
   const servers = [{ id: "ending", transport: { kind: "stdio", command: "false" } }];

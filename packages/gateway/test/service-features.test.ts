@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
-import { startEchoHttpServer, waitUntil } from "@toolcrib/testing";
+import { slowTest, startEchoHttpServer, waitUntil } from "@toolcrib/testing";
 import {
   callsIn,
   onHttp,
@@ -265,6 +265,49 @@ describe("resources", () => {
     await waitUntil(() => methods.length === 2);
     assert.deepEqual(methods, ["resources/subscribe", "resources/unsubscribe"]);
   });
+
+  it(
+    "are watched by all sessions of a client up to its share, which ends with its subscriptions",
+    slowTest,
+    async () => {
+      await using server = await startScriptedServer({
+        tools: () => [],
+        resources: () => [{ uri: "long://r", name: "r" }],
+        templates: () => [{ uriTemplate: "long://{id}", name: "long" }],
+        other: ({ method }) => (/^resources\/(?:un)?subscribe$/.test(method) ? {} : undefined),
+      });
+      await using test = await startTestGateway(
+        { tool_servers: [onHttp("s", server.url)] },
+        { clients: ["first", "other"] },
+      );
+      const first = await test.connect({ as: "first" });
+      const second = await test.connect({ as: "first" });
+      const other = await test.connect({ as: "other" });
+      const uris = Array.from({ length: 1100 }, (_, at) => `long://${at}-${"a".repeat(8000)}`);
+      const made: (readonly [client: Client, uri: string])[] = [];
+      const refused: unknown[] = [];
+      for (let start = 0; start < uris.length; start += 50) {
+        await Promise.all(
+          uris.slice(start, start + 50).map(async (uri, at) => {
+            const by = at % 2 === 0 ? first : second;
+            await by.subscribeResource({ uri }).then(
+              () => made.push([by, uri]),
+              (error: unknown) => refused.push(error),
+            );
+          }),
+        );
+      }
+      assert.ok(made.length > 900 && made.length < 1000, String(made.length));
+      assert.match(String(refused[0]), /This client watches as many resources as its share allows/);
+      const modern = await test.connectModern({ as: "first" });
+      const listening = await modern.listen({ resourceSubscriptions: ["long://m"], toolsListChanged: true });
+      assert.deepEqual(listening.honoredFilter, { toolsListChanged: true });
+      await listening.close();
+      await other.subscribeResource({ uri: "long://other" });
+      for (const [by, uri] of made.slice(0, 20)) await by.unsubscribeResource({ uri });
+      await first.subscribeResource({ uri: "long://again" });
+    },
+  );
 
   it("reject a subscription that the server rejects", async () => {
     await using server = await startScriptedServer({

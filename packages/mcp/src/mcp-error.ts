@@ -5,6 +5,7 @@
  */
 
 import { CodedError, type CodedErrorOptions, isCodedError } from "@toolcrib/diagnostics";
+import { type JsonValue, jsonSize } from "@toolcrib/json";
 import { rpcCodes } from "./protocol.ts";
 
 /** Options of `McpError`. */
@@ -17,6 +18,18 @@ export interface McpErrorOptions extends CodedErrorOptions {
   readonly httpStatus?: number;
 }
 
+/** What is kept of an error that a peer sends. */
+interface RemoteErrorLimits {
+  /** Characters of the message of an error that a peer sends. @default 65,536 */
+  readonly messageMaxLength: number;
+  /** Bytes of the data of an error that a peer sends; larger data is left out. @default 1,048,576 */
+  readonly dataMaxBytes: number;
+}
+
+const remoteLimits: RemoteErrorLimits = { messageMaxLength: 65_536, dataMaxBytes: 1_048_576 };
+/** Characters that a cut may take more, so that a secret before it is whole or gone. */
+const cutMaxLength = 1024;
+
 /** Reports an MCP operation that failed; `code` is one of this package's codes, `rpcCode` its JSON-RPC code. */
 export class McpError extends CodedError {
   readonly rpcCode: number;
@@ -24,11 +37,31 @@ export class McpError extends CodedError {
   readonly httpStatus: number | undefined;
 
   constructor(code: string, message: string, options: McpErrorOptions = {}) {
-    super(code, message, options);
+    const isRemote = code === "MCP_REMOTE_ERROR";
+    const { message: text, data } = isRemote
+      ? kept(message, options.rpcData)
+      : { message, data: options.rpcData };
+    super(code, text, options);
     this.rpcCode = options.rpcCode ?? rpcCodes.internalError;
-    this.rpcData = options.rpcData;
+    this.rpcData = data;
     this.httpStatus = options.httpStatus;
   }
+}
+
+/** Returns what is kept of the error of a peer, whose message says how much is left out. */
+function kept(message: string, data: unknown): { readonly message: string; readonly data: unknown } {
+  const { messageMaxLength, dataMaxBytes } = remoteLimits;
+  const isTooLarge = jsonSize(data as JsonValue | undefined, dataMaxBytes) > dataMaxBytes;
+  const note = isTooLarge ? ` [its data is left out: it is larger than ${dataMaxBytes} bytes]` : "";
+  if (message.length + note.length <= messageMaxLength)
+    return { message: `${message}${note}`, data: isTooLarge ? undefined : data };
+  // Without the last word: the beginning of a secret would not be recognized.
+  const text = message
+    .slice(0, messageMaxLength - cutMaxLength)
+    .replace(/\S{1,512}$/, "")
+    .toWellFormed();
+  const cut = `${text}… [${message.length - text.length} more characters are left out]`;
+  return { message: `${cut}${note}`, data: isTooLarge ? undefined : data };
 }
 
 /** JSON-RPC error object (JSON-RPC 2.0 section 5.1). */

@@ -57,6 +57,7 @@ type State =
   | { readonly kind: "ready"; readonly session: UpstreamSession; readonly since: number }
   | { readonly kind: "pausing"; readonly retryAt: number };
 
+const suspended = new Error("The server was suspended");
 /** Checks of a session within the idle time: it is closed after this number of them without a request. */
 const idleChecks = 4;
 /** Time that clients have for their first lists before a session is opened "soon", in milliseconds. */
@@ -87,6 +88,8 @@ export class SharedSession implements AsyncDisposable {
   /** The end of a session that was closed because it was idle. Never rejects. */
   #resting: Promise<void> | undefined;
   #isSuspended = false;
+  /** Ends the attempt in progress. */
+  #attemptEnd = new AbortController();
   readonly #dispose = disposeOnce(() => this.#stop());
 
   constructor(deps: SharedSessionDeps, limits: Required<UpstreamLimits>) {
@@ -150,7 +153,8 @@ export class SharedSession implements AsyncDisposable {
     if (this.#isSuspended || this.stopped.aborted) return;
     this.#isSuspended = true;
     this.#cancelRetry?.();
-    // An attempt in progress ends by itself.
+    this.#attemptEnd.abort(suspended);
+    // The end of the attempt, or that of the last session, changes the state.
     if (state.kind === "connecting") return;
     this.#enter({ kind: "gone" });
     if (state.kind === "ready") this.#work = state.session[Symbol.asyncDispose]();
@@ -161,9 +165,10 @@ export class SharedSession implements AsyncDisposable {
     if (!this.#isSuspended || this.stopped.aborted) return;
     this.#isSuspended = false;
     this.#backoff.succeeded();
+    // An attempt that is being ended is followed by another one.
     if (this.#state.kind === "connecting") return;
     this.#enter({ kind: "connecting" });
-    this.#work = this.#work.then(() => this.#connect());
+    this.#work = this.#work.then(() => (this.#isSuspended ? this.#enter({ kind: "gone" }) : this.#connect()));
   }
 
   /** Ends the pause before the next attempt. */
@@ -240,7 +245,10 @@ export class SharedSession implements AsyncDisposable {
     this.#idleTimer = timer;
   }
 
-  async #attempt(signal: AbortSignal): Promise<void> {
+  async #attempt(stopped: AbortSignal): Promise<void> {
+    this.#attemptEnd = new AbortController();
+    if (this.#isSuspended) this.#attemptEnd.abort(suspended);
+    const signal = AbortSignal.any([stopped, this.#attemptEnd.signal]);
     let session: UpstreamSession | undefined;
     try {
       signal.throwIfAborted();
@@ -248,18 +256,18 @@ export class SharedSession implements AsyncDisposable {
       const publish = await this.#deps.prepare(session, signal);
       signal.throwIfAborted();
       session.connection.closed.throwIfAborted();
-      if (this.#isSuspended) throw new Error("The server was suspended");
       this.#adopt(session, publish);
     } catch (error) {
       const reason =
         session === undefined ? reasonOf(error) : await endReasonOf(session, error, this.#deps.advise);
       await session?.[Symbol.asyncDispose]();
-      if (signal.aborted) return;
-      // A package that is being fetched is no failure of its server, and its fetch has limits of its own.
-      if (isFetching(error) && !this.#isSuspended) return this.#attempt(signal);
+      if (stopped.aborted) return;
+      if (this.#isSuspended) return this.#enter({ kind: "gone" });
+      // A server that was suspended is used again. A package that is being fetched is no failure of its server, and
+      // its fetch has limits of its own.
+      if (signal.aborted || isFetching(error)) return this.#attempt(stopped);
       this.#failedAttempts += 1;
-      if (this.#isSuspended) this.#enter({ kind: "gone" });
-      else this.#retry(reason, failureOf(error), requestedWaitMs(error, this.#limits.retryAfterMaxMs));
+      this.#retry(reason, failureOf(error), requestedWaitMs(error, this.#limits.retryAfterMaxMs));
     }
   }
 

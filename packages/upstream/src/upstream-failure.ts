@@ -59,10 +59,19 @@ export function requestedWaitMs(error: unknown, maxMs: number): number {
   return typeof waitMs === "number" ? Math.min(waitMs, maxMs) : 0;
 }
 
-/** Returns the reason of a failure in one line for people. */
+/** Characters of a reason: health, logs and the errors of calls repeat it. */
+const reasonMaxLength = 4096;
+
+/** Returns the reason of a failure in one line for people. That of a server can be cut. */
 export function reasonOf(error: unknown): string {
   const { hint } = error as Partial<CodedError>;
-  return isCodedError(error) && hint !== undefined ? `${error.message} (${hint})` : messageOf(error);
+  const reason = isCodedError(error) && hint !== undefined ? `${error.message} (${hint})` : messageOf(error);
+  if (reason.length <= reasonMaxLength) return reason;
+  // Without the last word: the beginning of a secret would not be recognized.
+  return `${reason
+    .slice(0, reasonMaxLength)
+    .replace(/\S{1,512}$/, "")
+    .toWellFormed()}… (shortened)`;
 }
 
 /** Returns what programs can know about a failure; undefined for one without a code. */

@@ -35,12 +35,19 @@ import {
   integrityFacts,
   jsonDefinitions,
   printDefinitions,
+  printedSuspicious,
   printFacts,
-  suspiciousMaxCount,
   suspiciousOf,
   unseenFacts,
 } from "./show-offer.ts";
-import { type FailedTrial, needsLogin, type PassedTrial, tryServer, wantedVariables } from "./trial.ts";
+import {
+  type FailedTrial,
+  needsLogin,
+  type PassedTrial,
+  tryServer,
+  uncountedOf,
+  wantedVariables,
+} from "./trial.ts";
 import { explainUrlFailure, type UrlFailure } from "./url-failure.ts";
 import { publisherOfWheel } from "./wheel-publisher.ts";
 
@@ -97,7 +104,8 @@ async function addIn(context: CliContext, home: string, offer: Offer, flags: Add
   const asked = wantedVariables(passed.log, passed.server);
   if (asked.length > 0)
     printFacts(output, [["wanted", `it printed the names of these variables: ${asked.join(", ")}`]]);
-  printDefinitions(output, passed.definitions);
+  const uncounted = uncountedOf(passed.contacted, id);
+  printDefinitions(output, passed.definitions, uncounted);
   output.print("");
   const shown = {
     ...jsonOf(offer, [...offer.facts, ...facts], file),
@@ -105,6 +113,7 @@ async function addIn(context: CliContext, home: string, offer: Offer, flags: Add
     wantedPaths: wantedPaths(context, passed.server, hiddenPaths),
     definitions: jsonDefinitions(passed.definitions),
     tokens: tokensOf(passed),
+    uncounted,
   };
   const answer = await decide(context, passed, file, flags);
   if (answer !== "add" && answer !== "add all") return notAdded(context, answer, { entry, file, shown });
@@ -116,7 +125,7 @@ async function addIn(context: CliContext, home: string, offer: Offer, flags: Add
     file,
     approved: approved.length,
     missing: [...missing],
-    waiting: waitingOf(passed).length - approved.length,
+    waiting: waitingOf(passed).length + uncounted - approved.length,
   });
 }
 
@@ -351,7 +360,7 @@ async function approve(
   hasShownAll: boolean,
 ): Promise<readonly string[]> {
   const suspicious = suspiciousOf(passed.definitions);
-  const printed = hasShownAll ? suspicious : suspicious.slice(0, suspiciousMaxCount);
+  const printed = hasShownAll ? suspicious : printedSuspicious(passed.definitions);
   const left = new Set(yes === true ? suspicious : suspicious.filter((one) => !printed.includes(one)));
   return await approveShown(passed, id, (one) => left.has(one));
 }

@@ -17,8 +17,12 @@ import type { TriedDefinition } from "./trial.ts";
 
 /** Definitions that are listed of many. */
 const rowsMaxCount = 60;
-/** Suspicious definitions that are printed whole. */
-export const suspiciousMaxCount = 20;
+/** Suspicious definitions that are printed. */
+const suspiciousMaxCount = 20;
+/** Characters of a definition, as JSON, above which only its beginning is printed, and its findings that are named then. */
+const wholeMaxLength = 16_384;
+const beginningMaxLength = 4096;
+const findingsMaxCount = 10;
 const valueMaxLength = 400;
 const nameMaxLength = 80;
 const descriptionMaxLength = 100;
@@ -147,8 +151,17 @@ function argumentPaths(
     .map(({ path }) => path);
 }
 
-/** Prints the definitions with the tokens of each and of all, and the suspicious ones completely. */
-export function printDefinitions(output: Output, definitions: readonly TriedDefinition[]): void {
+/**
+ * Prints the definitions with the tokens of each and of all, and the suspicious ones completely, or the beginning of
+ * those that are long.
+ *
+ * @param uncounted number of further definitions
+ */
+export function printDefinitions(
+  output: Output,
+  definitions: readonly TriedDefinition[],
+  uncounted: number,
+): void {
   const tools = definitions.filter(({ kind }) => kind === "tool");
   const others = definitions.length - tools.length;
   const sum = tools.reduce((total, { tokens }) => total + tokens, 0);
@@ -158,6 +171,10 @@ export function printDefinitions(output: Output, definitions: readonly TriedDefi
     "",
     `${counted(tools.length, "tool")}, about ${sum.toLocaleString("en")} tokens in a list${more}`,
   );
+  if (uncounted > 0) {
+    const rest = `${uncounted.toLocaleString("en")} more ${uncounted === 1 ? "definition" : "definitions"}`;
+    output.print(`It lists ${rest}, which are not counted here.`);
+  }
   if (tools.length > 0) {
     output.table(
       [
@@ -186,9 +203,30 @@ export function printDefinitions(output: Output, definitions: readonly TriedDefi
     "",
   );
   for (const { waiting } of suspicious.slice(0, suspiciousMaxCount))
-    if (waiting) printDefinition(output, waiting);
+    if (waiting) printSuspicious(output, waiting);
   const left = suspicious.length - suspiciousMaxCount;
   if (left > 0) output.print(`… and ${left} more suspicious ones`);
+}
+
+/** Prints a suspicious definition, or the beginning of a long one. */
+function printSuspicious(output: Output, waiting: NonNullable<TriedDefinition["waiting"]>): void {
+  const text = JSON.stringify(waiting.definition);
+  if (text.length <= wholeMaxLength) {
+    printDefinition(output, waiting);
+    return;
+  }
+  const description = text.slice(0, beginningMaxLength).toWellFormed();
+  const findings = waiting.findings.slice(0, findingsMaxCount);
+  printDefinition(output, { ...waiting, definition: { description }, previous: undefined, findings });
+  const left = (text.length - description.length).toLocaleString("en");
+  output.print(`  … ${left} more characters are not printed here`, "");
+}
+
+/** The suspicious definitions that are printed completely. */
+export function printedSuspicious(definitions: readonly TriedDefinition[]): readonly TriedDefinition[] {
+  return suspiciousOf(definitions)
+    .slice(0, suspiciousMaxCount)
+    .filter(({ definition }) => JSON.stringify(definition).length <= wholeMaxLength);
 }
 
 /** The beginning of a description. */

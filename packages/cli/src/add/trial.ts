@@ -90,6 +90,11 @@ export function definitionsOf(contacted: ContactedServer, id: string): readonly 
   return [...waiting, ...acceptedTools(contacted, id)];
 }
 
+/** Returns the number of definitions that wait for approval and are not looked at. */
+export function uncountedOf({ gateway }: ContactedServer, id: string): number {
+  return Math.max(0, gateway.approvals.definitions(id).definitions.length - definitionsMaxCount);
+}
+
 /** The tools that were accepted at an earlier time. */
 function acceptedTools({ gateway }: ContactedServer, id: string): readonly TriedDefinition[] {
   const identity = localIdentity("cli", "cli");

@@ -14,7 +14,7 @@ import { localIdentity } from "@toolcrib/tool";
 import { adoptedSource, offeredTools, parseManifest } from "@toolcrib/toolspec";
 import { findRunningGateways } from "../access/run-file.ts";
 import { printDefinitions, printFacts, unseenFacts } from "../add/show-offer.ts";
-import { definitionsOf } from "../add/trial.ts";
+import { definitionsOf, uncountedOf } from "../add/trial.ts";
 import { askAboutWaiting } from "../approve/ask-about-waiting.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -116,7 +116,7 @@ export async function addServer(
   const declared = added.config.toolServers.find((one) => one.id === id);
   if (declared !== undefined)
     printFacts(output, unseenFacts(unseenPlaces(context, declared, configFilesOf(context, file))));
-  printDefinitions(output, definitionsOf(server, id));
+  printDefinitions(output, definitionsOf(server, id), uncountedOf(server, id));
   output.print("");
   if (isDry) return reportDry(context, file, serverEntry);
   await write();

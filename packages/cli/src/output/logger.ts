@@ -63,7 +63,14 @@ const nameOfCredential = /names?$/i;
 /** Deepest level of nested fields that is checked; pino drops deeper ones. */
 const fieldsMaxDepth = 8;
 
+/** Characters of a text that are written: a server chooses the length of its errors. */
+const textMaxLength = 8192;
+
 function redactFields(value: unknown, depth: number): unknown {
+  if (typeof value === "string" && value.length > textMaxLength) {
+    const kept = value.slice(0, textMaxLength).toWellFormed();
+    return `${kept}… (${value.length - kept.length} more characters)`;
+  }
   if (typeof value !== "object" || value === null || value instanceof Error) return value;
   if (depth >= fieldsMaxDepth) return "[too deep]";
   if (Array.isArray(value)) return value.map((item) => redactFields(item, depth + 1));

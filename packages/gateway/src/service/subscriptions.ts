@@ -6,11 +6,11 @@
  * earlier run are made again, each as a call that the policy decides about anew.
  */
 
-import type { FeatureSource } from "@toolcrib/inventory";
-import { featureSubject } from "@toolcrib/inventory";
+import { type FeatureSource, featureSubject } from "@toolcrib/inventory";
+import { FairShare } from "@toolcrib/lifecycle";
 import { type Listener, McpError, type ServerSession } from "@toolcrib/mcp";
 import { restoreEach } from "@toolcrib/sessions";
-import type { Identity, ResourceWatcher } from "@toolcrib/tool";
+import { type Identity, identityKey, type ResourceWatcher } from "@toolcrib/tool";
 import { currentFeature } from "../call/current-feature.ts";
 import { ResourceUpdates } from "./resource-updates.ts";
 
@@ -19,6 +19,8 @@ interface Subscription {
   readonly watcher: ResourceWatcher;
   /** Settles when the server has answered. */
   readonly ready: Promise<void>;
+  /** Gives its part of the limit back; it is called once. */
+  readonly free: () => void;
 }
 
 /** A session or stream that gets updates. */
@@ -26,8 +28,19 @@ type Client = Pick<Listener, "identity" | "closed" | "notify">;
 /** A session or stream that subscribes. */
 type Subscriber = Pick<Listener, "identity" | "closed" | "view">;
 
-/** Maximum number of resources that one client watches. */
-const maxUris = 1000;
+/** Limits of what clients watch. */
+interface SubscriptionLimits {
+  /** Resources that one session or stream watches. @default 1,000 */
+  readonly maxUris: number;
+  /** Characters of the URIs that all clients watch, and 1,024 for each URI; one client gets at most half of them. @default 16,777,216 */
+  readonly totalMaxLength: number;
+}
+
+const { maxUris, totalMaxLength }: SubscriptionLimits = { maxUris: 1000, totalMaxLength: 16_777_216 };
+const refusals = {
+  full: "All clients together watch as many resources as they can",
+  share: "This client watches as many resources as its share allows",
+};
 /** Subscriptions of one stream that are made at a time. */
 const watchedTogether = 16;
 
@@ -53,6 +66,7 @@ export interface SubscriptionsDeps {
 /** The subscriptions of all clients. */
 export class Subscriptions {
   readonly #deps: SubscriptionsDeps;
+  readonly #shares = new FairShare(totalMaxLength);
   readonly #updates = new WeakMap<Client, ResourceUpdates>();
   readonly #sessions = new Map<ServerSession, Map<string, Subscription>>();
   /** What streams watch. */
@@ -73,8 +87,8 @@ export class Subscriptions {
     this.#sessions.set(session, ofSession);
     const known = ofSession.get(uri);
     if (known !== undefined) return known.ready;
-    if (ofSession.size >= maxUris) throw tooManyError();
-    const subscription = subscribe(source, uri, {
+    if (ofSession.size >= maxUris) throw tooManyError(`More than ${maxUris} resources are watched`);
+    const subscription = this.#subscribe(session.identity, source, uri, {
       session,
       updated: (changed) => this.#updated(session, source, { changed, watched: uri }),
     });
@@ -82,7 +96,7 @@ export class Subscriptions {
     try {
       await subscription.ready;
     } catch (error) {
-      if (ofSession.get(uri) === subscription) ofSession.delete(uri);
+      if (ofSession.get(uri) === subscription && ofSession.delete(uri)) subscription.free();
       throw error;
     }
   }
@@ -181,8 +195,8 @@ export class Subscriptions {
   async #watch(listener: Listener, uri: string): Promise<boolean> {
     const source = this.#deps.sourceOf(listener, uri);
     if (source === undefined || listener.closed.aborted) return false;
-    const watching = this.#deps.governed(listener, source, uri, () => {
-      const subscription = subscribe(source, uri, {
+    const watching = this.#deps.governed(listener, source, uri, async () => {
+      const subscription = this.#subscribe(listener.identity, source, uri, {
         updated: (changed) => this.#updated(listener, source, { changed, watched: uri }),
       });
       const watch = { listener, uri, made: subscription };
@@ -199,23 +213,35 @@ export class Subscriptions {
       () => false,
     );
   }
+
+  #subscribe(
+    identity: Identity,
+    source: FeatureSource,
+    uri: string,
+    watching: ResourceWatcher,
+  ): Subscription {
+    const holder = identityKey(identity);
+    const refusal = this.#shares.refusalFor(holder);
+    if (refusal !== undefined) throw tooManyError(refusals[refusal]);
+    const { wireName } = featureSubject(source, "resources", uri);
+    const era = watching.session === undefined ? "modern" : "legacy";
+    const check = () => currentFeature(source, "resources", uri, wireName);
+    // On a later session, the resource is to be offered; its definition can be another one by then.
+    let first: ReturnType<typeof check> | undefined = check();
+    const beforeSend = () => {
+      (first ?? check())(era);
+      first = undefined;
+    };
+    const watcher = { ...watching, beforeSend };
+    const ready = source.features.watch(uri, watcher);
+    const length = uri.length + 1024;
+    this.#shares.take(holder, length);
+    return { source, watcher, ready, free: () => this.#shares.giveBack(holder, length) };
+  }
 }
 
-function subscribe(source: FeatureSource, uri: string, watching: ResourceWatcher): Subscription {
-  const { wireName } = featureSubject(source, "resources", uri);
-  const era = watching.session === undefined ? "modern" : "legacy";
-  const check = () => currentFeature(source, "resources", uri, wireName);
-  // On a later session, the resource is to be offered; its definition can be another one by then.
-  let first: ReturnType<typeof check> | undefined = check();
-  const beforeSend = () => {
-    (first ?? check())(era);
-    first = undefined;
-  };
-  const watcher = { ...watching, beforeSend };
-  return { source, watcher, ready: source.features.watch(uri, watcher) };
-}
-
-async function unsubscribe({ source, watcher, ready }: Subscription, uri: string): Promise<void> {
+async function unsubscribe({ source, watcher, ready, free }: Subscription, uri: string): Promise<void> {
+  free();
   // A subscription can be ended only after it was made.
   await ready.catch(() => {});
   await source.features.unwatch(uri, watcher);
@@ -226,8 +252,6 @@ function unsubscribeLater(subscription: Subscription, uri: string): void {
   unsubscribe(subscription, uri).catch(() => {});
 }
 
-function tooManyError(): McpError {
-  return new McpError("MCP_OVERLOADED", `More than ${maxUris} resources are watched by this client`, {
-    hint: "unsubscribe from some first",
-  });
+function tooManyError(message: string): McpError {
+  return new McpError("MCP_OVERLOADED", message, { hint: "unsubscribe from some first" });
 }

@@ -136,7 +136,7 @@ async function initialize(
     era: "legacy",
     isModernOnly: false,
     protocolVersion: version,
-    serverInfo: objectAt(result, "serverInfo"),
+    serverInfo: implementationOf(result["serverInfo"]),
   };
 }
 
@@ -170,13 +170,12 @@ async function discover(
   const version = modernVersions.find((one) => Array.isArray(offered) && offered.includes(one));
   if (version === undefined) throw unsupported(offered);
   transport.negotiated?.(version);
-  const serverInfo = metaOf(result)?.[metaKeys.serverInfo];
   return {
     ...describe(result),
     era: "modern",
     isModernOnly,
     protocolVersion: version,
-    serverInfo: isJsonObject(serverInfo) ? serverInfo : undefined,
+    serverInfo: implementationOf(metaOf(result)?.[metaKeys.serverInfo]),
   };
 }
 
@@ -204,6 +203,26 @@ function describe(result: JsonObject): Pick<Agreement, "capabilities" | "instruc
   };
 }
 
+/** Returns the texts of an `Implementation` of MCP, cut: a server chooses their length. */
+function implementationOf(value: unknown): JsonObject | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const texts = ["name", "title", "version", "description", "websiteUrl"].flatMap((name) => {
+    const text = value[name];
+    return typeof text === "string" ? [[name, shortened(text, infoMaxLength)] as const] : [];
+  });
+  return Object.fromEntries(texts);
+}
+
+/** Characters that are kept of each text of the information about a server. */
+const infoMaxLength = 300;
+/** Versions that a server offers, and the characters of each, that an error names. */
+const versionsMaxCount = 20;
+const versionMaxLength = 40;
+
+function shortened(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength).toWellFormed()}…` : text;
+}
+
 function objectAt(object: JsonObject, key: string): JsonObject | undefined {
   const value = object[key];
   return isJsonObject(value) ? value : undefined;
@@ -214,7 +233,8 @@ function versionsIn(data: unknown): unknown {
 }
 
 function unsupported(offered: unknown): McpError {
-  const supported = Array.isArray(offered) ? offered.map(String) : [];
+  const all: readonly unknown[] = Array.isArray(offered) ? offered : [];
+  const supported = all.slice(0, versionsMaxCount).map((one) => shortened(String(one), versionMaxLength));
   return new McpError(
     "MCP_UNSUPPORTED_VERSION",
     `The server speaks none of our protocol versions; it offers ${supported.join(", ") || "none"}`,

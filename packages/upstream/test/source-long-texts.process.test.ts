@@ -1,0 +1,73 @@
+/** The texts that a server chooses are kept only up to a length: about itself, and in its errors. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startRawServer } from "@toolcrib/testing";
+import { createCall, createSource, failureOf, never, startSource } from "./source-harness.ts";
+
+const huge = "a".repeat(2_000_000);
+const limits = { reconnectMinMs: 60_000 };
+const at = (url: string) => ({ kind: "streamable_http", url, headers: {} }) as const;
+
+test("what a server says about itself is cut where it is received", async () => {
+  const icons = [{ src: huge }];
+  const serverInfo = { name: huge, title: "Notes", version: huge, more: huge, icons };
+  await using raw = await startRawServer((exchange) => {
+    if (exchange.rpc.method !== "initialize") return false;
+    const capabilities = { tools: {} };
+    exchange.json(exchange.answer({ protocolVersion: "2025-11-25", capabilities, serverInfo }));
+    return true;
+  });
+  await using source = await startSource({ transport: at(raw.url), limits });
+  const cut = `${"a".repeat(300)}…`;
+  assert.deepEqual(source.server.facts().serverInfo, { name: cut, title: "Notes", version: cut });
+});
+
+test("the reason why a server cannot be used has a limited length", async () => {
+  const error = { code: -32_000, message: `Broken ${huge}` };
+  const cases: [method: string, answer: object][] = [
+    ["initialize", { error }],
+    ["initialize", { result: { protocolVersion: huge, capabilities: {} } }],
+    ["tools/list", { error }],
+  ];
+  for (const [method, answer] of cases) {
+    await using raw = await startRawServer((exchange) => {
+      const { rpc } = exchange;
+      if (rpc.method === "server/discover") exchange.respond(404);
+      else if (rpc.method !== method) return false;
+      else exchange.json(JSON.stringify({ jsonrpc: "2.0", id: rpc.id, ...answer }));
+      return true;
+    });
+    await using source = createSource({ transport: at(raw.url), limits });
+    await source.server.start(never);
+    const { state, reason = "" } = source.server.health();
+    assert.equal(state, "unavailable", method);
+    assert.ok(reason.length > 50 && reason.length < 5000, `${method}: ${reason.length}`);
+    const failure = await failureOf(source.server.features.request("resources/read", {}, createCall()));
+    assert.ok(failure.message.length < 5000, `${method}: ${failure.message.length}`);
+    for (const record of source.records)
+      assert.ok(JSON.stringify(record).length < 8000, `${method}: ${record.event}`);
+  }
+});
+
+test("a call fails with the beginning of a long message, and without data that is too large", async () => {
+  const secret = "s3cr3t-value-of-the-operator";
+  // The cut falls into the secret.
+  const message = `${"word ".repeat(12_900)}${secret}${huge}`;
+  let data: object = { hint: huge };
+  await using raw = await startRawServer((exchange) => {
+    const { rpc } = exchange;
+    if (rpc.method !== "tools/call") return false;
+    exchange.json(JSON.stringify({ jsonrpc: "2.0", id: rpc.id, error: { code: -32_000, message, data } }));
+    return true;
+  });
+  await using source = await startSource({ transport: at(raw.url), limits });
+  const large = await failureOf(source.call("act"));
+  assert.ok(large.message.length <= 65_536, String(large.message.length));
+  assert.match(large.message, /^word word .*… \[\d{7} more characters are left out\] \[its data is left out/);
+  assert.doesNotMatch(large.message, /s3cr/);
+  assert.deepEqual(large.data, { server: "s", rpcCode: -32_000 });
+  data = { detail: "small" };
+  const small = await failureOf(source.call("act"));
+  assert.deepEqual(small.data, { server: "s", rpcCode: -32_000, rpcData: data });
+});
