@@ -18,12 +18,13 @@ import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { noteWarning, noteWrapped } from "../output/note-wrapped.ts";
 import { type Output, safeLine } from "../output/output.ts";
+import { reportError } from "../output/report-error.ts";
 import { version } from "../version.ts";
 import { announce, announceLate, announceServers } from "./announce.ts";
 import { LiveReload } from "./live-reload.ts";
 import { ReadFiles } from "./look-at-files.ts";
 import { optimizeWhenBusy } from "./optimizing.ts";
-import { ownCommand } from "./own-command.ts";
+import { ownCommand, shortProgram } from "./own-command.ts";
 import { probeAddress } from "./probe-address.ts";
 import { openProgramLog, type ProgramLog } from "./program-log.ts";
 import { releaseMemory } from "./release-memory.ts";
@@ -247,13 +248,17 @@ async function announceStart(
   endpoint: Endpoint,
   board: StartBoard,
 ): Promise<void> {
-  await announceServers(context, gateway, endpoint, board);
+  const { output, options } = context;
+  const program = shortProgram(context);
   try {
+    await announceServers(context, gateway, endpoint, board);
     await askAboutWaiting(context, gateway);
   } catch (error) {
-    // Ctrl-D ends a command that only asks; clients go on using this one.
-    if (!isCodedError(error) || error.code !== "CLI_INTERRUPTED") throw error;
-    context.output.note(`Nothing more is asked; decide later with ${ownCommand(context)} approve`);
+    board.hide();
+    // Ctrl-D, or an approval that cannot be stored, ends a command that only asks; clients go on using this one.
+    if (!isCodedError(error) || error.code !== "CLI_INTERRUPTED")
+      reportError(output, error, { ...options, program });
+    output.note(`Nothing more is asked; decide later with ${ownCommand(context)} approve`);
   }
   await announceLate(context, gateway, board);
 }
