@@ -202,12 +202,13 @@ export class ClientEntry {
     if (before !== undefined) {
       await before;
       if (this.#before === before) this.#before = undefined;
-      if (this.#isOver) {
-        throw new UpstreamError(
-          "UPSTREAM_CLOSED",
-          `The session with "${this.#deps.serverId}" is not needed any more`,
-        );
-      }
+    }
+    // Its end, which closes the session, has been.
+    if (this.#isOver) {
+      throw new UpstreamError(
+        "UPSTREAM_CLOSED",
+        `The session with "${this.#deps.serverId}" is not needed any more`,
+      );
     }
     return this.#deps.open(this.#owner);
   }

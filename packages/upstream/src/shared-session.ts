@@ -186,7 +186,7 @@ export class SharedSession implements AsyncDisposable {
 
   #connect(): Promise<void> {
     const { signal } = this.#stopping;
-    if (signal.aborted) return Promise.resolve();
+    if (signal.aborted || this.#isSuspended) return Promise.resolve();
     this.#enter({ kind: "connecting" });
     // The processes of a session that was closed because it was idle end before a new one starts.
     const resting = this.#resting;
@@ -197,7 +197,7 @@ export class SharedSession implements AsyncDisposable {
 
   /** The processes that are started otherwise use the processors before the first clients have listed what is known. */
   #connectSoon(): Promise<void> {
-    if (this.stopped.aborted) return Promise.resolve();
+    if (this.stopped.aborted || this.#isSuspended) return Promise.resolve();
     this.#enter({ kind: "soon" });
     // Keeps the process alive: a program can wait for its first servers.
     this.#firstTimer = setTimeout(() => void this.#connect(), firstListsMs);
@@ -213,7 +213,7 @@ export class SharedSession implements AsyncDisposable {
   }
 
   async #rest(): Promise<void> {
-    if (this.stopped.aborted) return;
+    if (this.stopped.aborted || this.#isSuspended) return;
     this.#enter({ kind: "idle" });
     this.#deps.onIdle();
   }
