@@ -357,7 +357,7 @@ export class UpstreamServer implements ToolSource {
       ...options,
       messageMaxBytes: this.#limits.messageMaxBytes,
       onAsked: (capability) => this.#asked(capability),
-      taskContext: (id) => this.#tasks.contextOf(id),
+      taskContext: (id) => this.#tasks.contextOf(id, options.owner),
       onViolation: (error) => this.#violated(error.message),
       onSlowed: () => this.#load.slowed(),
       onMissed: (missing) => this.#watch.missed(missing),
