@@ -77,26 +77,23 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   using _home = await takeHome(options.home, loaded.config.serve.sharesHome);
   if (flags.stdio !== true) await requireFreeAddress(context, loaded);
   await using reloads = new LiveReload({ output: outputAbove(output, start), logger, load, isQuiet });
-  const gateway = await startGateway(loaded.config, {
+  await using gateway = await startGateway(loaded.config, {
     ...gatewayDepsOf(context, { logger, configFiles: loaded.files }),
     // A client that started this process runs as its user. Others do not learn where the home is.
     homeFlag: flags.stdio === true ? options.homeFlag : "",
     reload: () => reloads.reload(),
   });
+  // A reload ends before the gateway that it changes.
+  await using _reloadsFirst = reloads;
   programLog.logger.info({ version, configFiles: loaded.files }, "gateway.started");
   await reloads.start(gateway, read.look);
   void releaseMemory(gateway);
   using _optimizing = optimizeWhenBusy(gateway);
   collectYoungObjectsAlone();
-  try {
-    const { profile } = flags;
-    if (profile !== undefined) requireProfile(profile, gateway.profilesOf(stdioIdentity));
-    if (flags.stdio === true) await serveStdio(gateway.service, context, logger, profile);
-    else await serveHttp(context, gateway, loaded, { start, isQuiet });
-  } finally {
-    await reloads[Symbol.asyncDispose]();
-    await gateway[Symbol.asyncDispose]();
-  }
+  const { profile } = flags;
+  if (profile !== undefined) requireProfile(profile, gateway.profilesOf(stdioIdentity));
+  if (flags.stdio === true) await serveStdio(gateway.service, context, logger, profile);
+  else await serveHttp(context, gateway, loaded, { start, isQuiet });
   return exitCodes.done;
 }
 
