@@ -1,7 +1,7 @@
 /** `toolcrib approve` with and without a running gateway, as an operator uses it. */
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -361,6 +361,46 @@ test("the end of the input at the question of serve ends the questions, and not 
   await terminal.end();
   assert.equal(status.code, 0, status.stderr);
   assert.doesNotMatch(terminal.text, /CLI_INTERRUPTED/);
+});
+
+test("what changes while serve asks is asked about anew, and the gateway serves on", {
+  skip: skipWithoutTerminal,
+}, async () => {
+  const { directory, list, run } = await setUp();
+  await using _directory = directory;
+  list(read, { ...read, name: "write" });
+  await using terminal = new Terminal(serveLine, { directory: directory.path });
+  const asked = await terminal.untilShown(/Approve 2 tools of s .*\[N\]o: $/);
+  assert.equal((await run("approve", "s", "--tool", "read", "--yes")).code, 0);
+  terminal.press("y\n");
+  const again = await terminal.untilShown(/changed in the meantime[\s\S]*Approve 1 tool of s .*: $/, asked);
+  assert.equal((await run("approve", "s", "--yes")).code, 0);
+  terminal.press("y\n");
+  await terminal.untilShown(/Nothing of s waits for approval any more/, again);
+  const status = await run("status");
+  terminal.press("\u0003");
+  await terminal.end();
+  assert.equal(status.code, 0, status.stderr);
+});
+
+test("an approval at the question of serve that cannot be stored is shown, and the gateway serves on", {
+  skip: skipWithoutTerminal,
+}, async () => {
+  const { directory, list, run } = await setUp();
+  await using _directory = directory;
+  list(read);
+  await using terminal = new Terminal(serveLine, { directory: directory.path });
+  const asked = await terminal.untilShown(/\[N\]o: $/);
+  // A file where the folder of approvals is.
+  rmSync(directory.join(".toolcrib/pins"), { recursive: true, force: true });
+  writeFileSync(directory.join(".toolcrib/pins"), "");
+  terminal.press("y\n");
+  await terminal.untilShown(/Nothing more is asked/, asked);
+  assert.match(terminal.text.slice(asked), /STORE_UNREADABLE/);
+  const status = await run("status");
+  terminal.press("\u0003");
+  await terminal.end();
+  assert.equal(status.code, 0, status.stderr);
 });
 
 test("serve in the background of a terminal does not ask, and serves on", {

@@ -14,7 +14,7 @@ import type { UpstreamLimits } from "./upstream-options.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
 /** A call waits for the end of a pause that is no longer than this. */
-const soonMs = 2000;
+const waitedPauseMaxMs = 2000;
 
 /** What keeps a session open. */
 interface SessionHold {
@@ -147,7 +147,7 @@ export class ClientEntry {
   async passBlock(signal: AbortSignal): Promise<void> {
     const pauseMs = this.#pauseMs();
     if (this.#opening !== undefined || pauseMs <= 0) return;
-    if (pauseMs > soonMs) throw this.unavailable(this.#blockedBy);
+    if (pauseMs > waitedPauseMaxMs) throw this.unavailable(this.#blockedBy);
     await delay(pauseMs, undefined, { signal }).catch(() => {});
     signal.throwIfAborted();
   }
@@ -202,12 +202,13 @@ export class ClientEntry {
     if (before !== undefined) {
       await before;
       if (this.#before === before) this.#before = undefined;
-      if (this.#isOver) {
-        throw new UpstreamError(
-          "UPSTREAM_CLOSED",
-          `The session with "${this.#deps.serverId}" is not needed any more`,
-        );
-      }
+    }
+    // Its end, which closes the session, has been.
+    if (this.#isOver) {
+      throw new UpstreamError(
+        "UPSTREAM_CLOSED",
+        `The session with "${this.#deps.serverId}" is not needed any more`,
+      );
     }
     return this.#deps.open(this.#owner);
   }

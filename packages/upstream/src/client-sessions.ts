@@ -109,6 +109,8 @@ export interface ClientSessionsDeps {
   readonly scrub: (text: string) => string;
   /** Opens a session for one client. */
   open(client: ClientSession): Promise<UpstreamSession>;
+  /** Returns the error of a server that may not be used now. */
+  refusal(): Error | undefined;
 }
 
 /** Returns the key of the caller whose share a session of `client` counts towards. */
@@ -162,7 +164,7 @@ export class ClientSessions implements AsyncDisposable {
    * Leases the session of `client`, and opens one if it has none. Waits while calls of other clients use all sessions.
    *
    * @throws {UpstreamError} `UPSTREAM_UNAVAILABLE` when it cannot be opened, `UPSTREAM_SESSION_LIMIT`;
-   *   the reason of `signal`.
+   *   the refusal of the server; the reason of `signal`.
    */
   async lease(client: SessionClient, signal: AbortSignal): Promise<Lease> {
     this.#throwIfOver(client);
@@ -173,7 +175,7 @@ export class ClientSessions implements AsyncDisposable {
     };
     try {
       await entry.passBlock(signal);
-      // The client can leave, or the server be stopped, during a pause.
+      // The client can leave, or the server be stopped or quarantined, during a pause.
       this.#throwIfOver(client);
       const opening = entry.opening ?? this.#open(entry);
       const session = await abortable(opening, signal).catch((error: unknown) => {
@@ -181,6 +183,7 @@ export class ClientSessions implements AsyncDisposable {
         this.#throwIfOver(client);
         throw entry.unavailable(reasonOf(error));
       });
+      this.#throwIfOver(client);
       return { session, release, yields: hold.yields };
     } catch (error) {
       release();
@@ -387,6 +390,8 @@ export class ClientSessions implements AsyncDisposable {
     if (this.#isDisposed) {
       throw new UpstreamError("UPSTREAM_CLOSED", `The server "${this.#deps.serverId}" was stopped`);
     }
+    const refusal = this.#deps.refusal();
+    if (refusal !== undefined) throw refusal;
     client.closed.throwIfAborted();
   }
 

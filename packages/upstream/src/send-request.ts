@@ -50,7 +50,9 @@ export async function sendRequest(
       // Its parts are checked one by one: the questions of a task are not about this request.
       if (method === "tasks/get") return answer;
       if (context.task !== undefined && method === "tools/call") {
-        const handle = taskHandle(answer, era, sender);
+        // Clients of one login share the sessions of a pool, whose owner changes.
+        const owner = settings.isPerIdentity === true ? undefined : session.owner;
+        const handle = taskHandle(answer, era, { sender, owner });
         if (handle !== undefined) return handle;
       }
       const result = receivedResult(answer, sender, method);

@@ -10,7 +10,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { McpError } from "@toolcrib/mcp";
-import { type CallContext, type Era, isInputRequired, type ToolDefinition } from "@toolcrib/tool";
+import {
+  type CallContext,
+  type ClientSession,
+  type Era,
+  isInputRequired,
+  type ToolDefinition,
+} from "@toolcrib/tool";
 import { checkedResult } from "./check-result.ts";
 import { receivedQuestions, requestCapabilities } from "./input-required.ts";
 import { receivedParams, receivedResult, type Sender } from "./received.ts";
@@ -42,6 +48,8 @@ const handleKind = Symbol("task handle");
 /** The handle of a task, as the server returned it. */
 interface TaskHandle extends RemoteTask {
   readonly kind: typeof handleKind;
+  /** The client whose own session it runs on; undefined on a shared one. */
+  readonly owner: ClientSession | undefined;
   readonly state: TaskState;
 }
 
@@ -70,7 +78,7 @@ const ends: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
 export function taskHandle(
   answer: JsonObject,
   era: Era,
-  sender: Sender,
+  { sender, owner }: { readonly sender: Sender; readonly owner: ClientSession | undefined },
 ): (JsonObject & TaskHandle) | undefined {
   const task = era === "legacy" ? answer["task"] : answer["resultType"] === "task" ? answer : undefined;
   if (!isJsonObject(task)) return undefined;
@@ -78,7 +86,7 @@ export function taskHandle(
   if (typeof taskId !== "string" || taskId === "" || taskId.length > idMaxLength) {
     throw invalidTask(sender, "its handle has no taskId");
   }
-  const handle: TaskHandle = { kind: handleKind, id: taskId, era, state: toState(task, sender) };
+  const handle: TaskHandle = { kind: handleKind, id: taskId, era, owner, state: toState(task, sender) };
   return handle as unknown as JsonObject & TaskHandle;
 }
 
@@ -113,18 +121,31 @@ function toState(task: JsonObject, sender: Sender): TaskState {
   };
 }
 
-/** The tasks that one server runs. */
+/** A task that is followed. */
+interface RunningTask {
+  readonly id: string;
+  readonly context: CallContext;
+  readonly owner: ClientSession | undefined;
+}
+
+/** The tasks that one server runs. Servers number their tasks for each session: an id says nothing on another one. */
 export class ServerTasks {
   readonly #deps: ServerTasksDeps;
-  readonly #running = new Map<string, CallContext>();
+  readonly #running = new Set<RunningTask>();
 
   constructor(deps: ServerTasksDeps) {
     this.#deps = deps;
   }
 
-  /** Returns the call that the server runs as the task `id`. */
-  contextOf(id: string): CallContext | undefined {
-    return this.#running.get(id);
+  /**
+   * Returns the call that the server runs as the task `id`.
+   *
+   * @param owner the client whose own session names the task; undefined for a shared one
+   */
+  contextOf(id: string, owner: ClientSession | undefined): CallContext | undefined {
+    const found = [...this.#running].filter((one) => one.id === id);
+    const own = found.find((one) => placeOf(one) === owner);
+    return (own ?? (found.length === 1 ? found[0] : undefined))?.context;
   }
 
   /** Makes a call that may become a task of the server, and returns its result. */
@@ -136,6 +157,7 @@ export class ServerTasks {
   ): Promise<JsonObject> {
     const { task } = context;
     let { remote } = task;
+    let owner: ClientSession | undefined;
     if (remote === undefined) {
       const isLegacy = await this.#deps.isLegacy(context);
       // Questions of a task go to its client while it runs, and not with its result.
@@ -147,30 +169,37 @@ export class ServerTasks {
       const answer = await this.#deps.call({ name, arguments: args }, caller, options);
       if (isInputRequired(answer) || !isHandle(answer)) return answer;
       remote = { id: answer.id, era: answer.era };
+      owner = answer.owner;
       await task.accepted(remote);
       task.changed(answer.state);
     }
-    return await this.#follow(name, remote, context);
+    return await this.#follow(name, { ...remote, owner }, context);
   }
 
   async #follow(
     name: string,
-    remote: RemoteTask,
+    { id, era, owner }: RemoteTask & Pick<RunningTask, "owner">,
     given: CallContext & { readonly task: CallTask },
   ): Promise<JsonObject> {
-    const { id, era } = remote;
     const { session } = given;
+    const refuseOther = () => {
+      if (this.#isTaken(running)) throw this.#lost("its taskId is that of another task");
+    };
     const context: typeof given = {
       ...given,
       era,
       rounds: undefined,
       // A task outlives the session of its client: it is then followed on the one that all clients share.
       get session() {
-        return session?.closed.aborted === true ? undefined : session;
+        if (session?.closed.aborted !== true) return session;
+        refuseOther();
+        return undefined;
       },
     };
-    if (this.#running.has(id)) throw invalidTask(this.#deps.sender, "its taskId is that of another task");
-    this.#running.set(id, context);
+    const running: RunningTask = { id, context, owner };
+    // It is not cancelled: that would cancel the other one.
+    if (this.#isTaken(running)) throw invalidTask(this.#deps.sender, "its taskId is that of another task");
+    this.#running.add(running);
     try {
       const result = await (era === "legacy"
         ? this.#followLegacy(id, context)
@@ -180,8 +209,15 @@ export class ServerTasks {
       if (context.signal.aborted && !given.task.isLeft) this.#cancel(id, context);
       throw error;
     } finally {
-      this.#running.delete(id);
+      this.#running.delete(running);
     }
+  }
+
+  /** Whether another task with the same id runs where `running` is followed now. */
+  #isTaken(running: RunningTask): boolean {
+    return [...this.#running].some(
+      (one) => one !== running && one.id === running.id && placeOf(one) === placeOf(running),
+    );
   }
 
   /** `tasks/result` answers at the end, and carries the questions of the task meanwhile (2025-11-25). */
@@ -229,8 +265,9 @@ export class ServerTasks {
   async #followModern(id: string, context: CallContext & { readonly task: CallTask }): Promise<JsonObject> {
     const { sender, isInteractive, toCallerError } = this.#deps;
     const asked = new Set<string>();
-    const failed = Promise.withResolvers<never>();
-    failed.promise.catch(() => {});
+    const failing = new AbortController();
+    // Ends the pause between two requests, too.
+    const either = AbortSignal.any([context.signal, failing.signal]);
     const answer = async (key: string, question: JsonObject) => {
       const request = { inputRequests: { [key]: question } };
       const capabilities = requestCapabilities(context, isInteractive);
@@ -259,10 +296,13 @@ export class ServerTasks {
           asked.add(key);
           if (asked.size > maxQuestions)
             throw invalidTask(sender, `it asks more than ${maxQuestions} questions`);
-          answer(key, question).catch((reason: unknown) => failed.reject(reason));
+          answer(key, question).catch((reason: unknown) => failing.abort(reason));
         }
       }
-      await Promise.race([pause(state.pollIntervalMs, context.signal), failed.promise]);
+      await pause(state.pollIntervalMs, either).catch((error: unknown) => {
+        failing.signal.throwIfAborted();
+        throw error;
+      });
     }
   }
 
@@ -275,7 +315,7 @@ export class ServerTasks {
       return await this.#sent("tasks/get", { taskId: id }, context);
     } catch (error) {
       context.signal.throwIfAborted();
-      throw isRemote(error) ? this.#lost(error) : error;
+      throw isRemote(error) ? this.#lost((error as Error).message, error) : error;
     }
   }
 
@@ -309,15 +349,20 @@ export class ServerTasks {
     );
   }
 
-  #lost(cause: unknown): UpstreamError {
+  #lost(reason: string, cause?: unknown): UpstreamError {
     const { server } = this.#deps.sender;
-    const text = `The server "${server}" does not know the task of this call any more: ${(cause as Error).message}`;
+    const text = `The server "${server}" does not know the task of this call any more: ${reason}`;
     return new UpstreamError("UPSTREAM_TASK_LOST", text, {
       cause,
       hint: "the call may have had an effect: check it before you repeat the call",
       data: { server },
     });
   }
+}
+
+/** The client on whose own session a task is followed; undefined for a shared one. */
+function placeOf({ owner }: RunningTask): ClientSession | undefined {
+  return owner?.closed.aborted === true ? undefined : owner;
 }
 
 /** Questions of one task. */

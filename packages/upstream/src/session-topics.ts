@@ -84,6 +84,7 @@ export class SessionTopics<Watch extends SessionWatch> {
       await this.#settle(topic);
     } catch (error) {
       topic.watches.delete(watch);
+      this.#forgetUnused(topic);
       throw error;
     }
   }
@@ -125,15 +126,21 @@ export class SessionTopics<Watch extends SessionWatch> {
   #settle(topic: Topic<Watch>): Promise<void> {
     const step = topic.tail.then(async () => {
       const isWanted = topic.watches.size > 0;
-      if (isWanted !== topic.isSubscribed && !this.session.connection.closed.aborted) {
-        await this.#subscribe(topic.uri, isWanted);
-        topic.isSubscribed = isWanted;
-      }
-      const isUnused = topic.watches.size === 0 && !topic.isSubscribed;
-      if (isUnused && this.#topics.get(topic.uri) === topic) this.#topics.delete(topic.uri);
+      if (isWanted === topic.isSubscribed || this.session.connection.closed.aborted) return;
+      await this.#subscribe(topic.uri, isWanted);
+      topic.isSubscribed = isWanted;
     });
-    topic.tail = step.catch(() => {});
+    topic.tail = step.then(
+      () => this.#forgetUnused(topic),
+      () => this.#forgetUnused(topic),
+    );
     return step;
+  }
+
+  /** Also after a refusal: a client can name URIs without end. */
+  #forgetUnused(topic: Topic<Watch>): void {
+    const isUnused = topic.watches.size === 0 && !topic.isSubscribed;
+    if (isUnused && this.#topics.get(topic.uri) === topic) this.#topics.delete(topic.uri);
   }
 
   async #subscribe(uri: string, isWanted: boolean): Promise<void> {

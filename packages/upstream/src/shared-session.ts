@@ -4,6 +4,9 @@
  * another attempt follows after a growing pause. A session that lasted only for
  * a moment counts as a failure, so a server that flaps gets growing pauses too.
  *
+ * The first session is opened at once, "soon" after the start, or for the first request ("idle"); a session without
+ * requests can be closed, and is "idle" then, too.
+ *
  * It never hands out a session before it is prepared, never holds more than one
  * session at a time, and a waiting call never shortens a pause.
  */
@@ -61,9 +64,9 @@ const suspended = new Error("The server was suspended");
 /** Checks of a session within the idle time: it is closed after this number of them without a request. */
 const idleChecks = 4;
 /** Time that clients have for their first lists before a session is opened "soon", in milliseconds. */
-const firstListsMs = 100;
+const soonAfterMs = 100;
 /** A call waits for the end of a pause that is no longer than this. */
-const soonMs = 2000;
+const dueMs = 2000;
 
 /** The session that all clients share. Nothing is opened before `start`. */
 export class SharedSession implements AsyncDisposable {
@@ -191,7 +194,7 @@ export class SharedSession implements AsyncDisposable {
 
   #connect(): Promise<void> {
     const { signal } = this.#stopping;
-    if (signal.aborted) return Promise.resolve();
+    if (signal.aborted || this.#isSuspended) return Promise.resolve();
     this.#enter({ kind: "connecting" });
     // The processes of a session that was closed because it was idle end before a new one starts.
     const resting = this.#resting;
@@ -202,10 +205,10 @@ export class SharedSession implements AsyncDisposable {
 
   /** The processes that are started otherwise use the processors before the first clients have listed what is known. */
   #connectSoon(): Promise<void> {
-    if (this.stopped.aborted) return Promise.resolve();
+    if (this.stopped.aborted || this.#isSuspended) return Promise.resolve();
     this.#enter({ kind: "soon" });
     // Keeps the process alive: a program can wait for its first servers.
-    this.#firstTimer = setTimeout(() => void this.#connect(), firstListsMs);
+    this.#firstTimer = setTimeout(() => void this.#connect(), soonAfterMs);
     return new Promise((resolve) => {
       const wake = () => {
         if (this.#state.kind === "soon") return;
@@ -218,7 +221,7 @@ export class SharedSession implements AsyncDisposable {
   }
 
   async #rest(): Promise<void> {
-    if (this.stopped.aborted) return;
+    if (this.stopped.aborted || this.#isSuspended) return;
     this.#enter({ kind: "idle" });
     this.#deps.onIdle();
   }
@@ -341,11 +344,11 @@ export class SharedSession implements AsyncDisposable {
     this.#enter({ kind: "pausing", retryAt: this.#deps.now() + pauseMs });
   }
 
-  /** Whether a session is being opened, or is due within `soonMs`. */
+  /** Whether a session is being opened, or is due within `dueMs`. */
   #isDue(): boolean {
     const state = this.#state;
     if (state.kind === "connecting") return true;
-    return state.kind === "pausing" && state.retryAt - this.#deps.now() <= soonMs;
+    return state.kind === "pausing" && state.retryAt - this.#deps.now() <= dueMs;
   }
 
   #unavailable(): UpstreamError {

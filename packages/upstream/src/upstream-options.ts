@@ -88,7 +88,8 @@ export interface UpstreamSettings {
   readonly protocol?: Era | undefined;
   /**
    * Milliseconds without a request after which the server is stopped; its next call starts it again. Such a server
-   * starts lazily if its definitions are remembered. @default it starts at once and stays connected
+   * starts lazily if its definitions are remembered. @default it starts at once, or in a
+   * moment if its definitions are remembered, and stays connected
    */
   readonly idleMs?: number | undefined;
   /** The definitions of an earlier connection, which are listed until the first connection. @default none */

@@ -193,7 +193,8 @@ export class UpstreamServer implements ToolSource {
     this.#capabilities = settings.remembered?.capabilities ?? {};
     this.#instructions = settings.remembered?.instructions;
     const open = (client: ClientSession) => this.#openForClient(client);
-    this.#clients = new ClientSessions({ serverId, now, random, logger, scrub, open }, limits);
+    const refusal = () => this.#quarantine.error;
+    this.#clients = new ClientSessions({ serverId, now, random, logger, scrub, open, refusal }, limits);
     this.#watch = new ResourceWatch({
       serverId,
       random,
@@ -356,7 +357,7 @@ export class UpstreamServer implements ToolSource {
       ...options,
       messageMaxBytes: this.#limits.messageMaxBytes,
       onAsked: (capability) => this.#asked(capability),
-      taskContext: (id) => this.#tasks.contextOf(id),
+      taskContext: (id) => this.#tasks.contextOf(id, options.owner),
       onViolation: (error) => this.#violated(error.message),
       onSlowed: () => this.#load.slowed(),
       onMissed: (missing) => this.#watch.missed(missing),

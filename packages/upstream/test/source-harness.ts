@@ -57,6 +57,8 @@ export interface SourceOptions {
   readonly now?: () => number;
   /** "learnt": when the server has asked. @default true: clients that can be asked get sessions of their own at once */
   readonly isInteractive?: boolean | "learnt";
+  /** Whether each client has a session with a login of its own. @default false */
+  readonly isPerIdentity?: boolean;
   readonly protocol?: "legacy" | "modern";
   /** Whether a call whose answer is lost is made again. @default none is */
   readonly isRepeatable?: (annotations: ToolAnnotations) => boolean;
@@ -90,6 +92,7 @@ export function createSource(options: SourceOptions): TestSource {
       scrub,
       tags,
       isInteractive: isInteractive === "learnt" ? undefined : isInteractive,
+      isPerIdentity: options.isPerIdentity === true,
       protocol: options.protocol,
       ...(options.isRepeatable === undefined ? {} : { isRepeatable: options.isRepeatable }),
       remembered,

@@ -3,8 +3,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hostileStdioPath, waitUntil } from "@toolcrib/testing";
+import { localIdentity } from "@toolcrib/tool";
 import type { UpstreamLimits } from "@toolcrib/upstream";
-import { createCall, failureOf, nodeStdio, startSource } from "./source-harness.ts";
+import {
+  createAskableClient,
+  createCall,
+  createSource,
+  failureOf,
+  never,
+  nodeStdio,
+  type RememberedServer,
+  startSource,
+} from "./source-harness.ts";
 
 const mib = 1024 * 1024;
 
@@ -67,4 +77,70 @@ test("a server that repeats it is quarantined until it is released", async () =>
   assert.equal(server.release(), true);
   assert.equal(await source.text("well"), "done");
   assert.equal(server.health().state, "ready");
+});
+
+const callOf = (name: string) => createCall({ client: createAskableClient(name) });
+
+test("a call that waits for a session does not reach a server that is quarantined meanwhile", async () => {
+  await using source = await start({ messageMaxBytes: mib, quarantineAfter: 1, maxClientSessions: 2 });
+  const running = ["a", "b"].map((name) => failureOf(source.call("well", { ms: 60_000 }, callOf(name))));
+  await waitUntil(() => source.server.facts().clientSessions === 2);
+  const waiting = failureOf(source.call("well", {}, callOf("c")));
+  await failureOf(source.call("large", { bytes: 2 * mib }));
+  assert.equal(source.server.health().state, "quarantined");
+  await Promise.all(running);
+  assert.equal((await waiting).code, "UPSTREAM_QUARANTINED");
+  assert.equal(source.server.facts().clientSessions, 0);
+});
+
+test("a client that waits for its next attempt gets no session of a place that was given up meanwhile", async () => {
+  const transport = nodeStdio(hostileStdioPath, ["large"]);
+  let resolutions = 0;
+  await using source = await startSource({
+    // The first session of a client fails.
+    transport: async () => {
+      resolutions += 1;
+      if (resolutions === 2) throw new Error("no transport");
+      return transport;
+    },
+    limits: { messageMaxBytes: mib, quarantineAfter: 1, reconnectMinMs: 2600 },
+  });
+  const client = createAskableClient("a");
+  await failureOf(source.call("well", {}, createCall({ client })));
+  const waiting = failureOf(source.call("well", {}, createCall({ client })));
+  await failureOf(source.call("large", { bytes: 2 * mib }));
+  // The sessions end in a turn of their own.
+  await waitUntil(() => source.server.facts().clientSessions === 0);
+  source.server.release();
+  assert.equal((await waiting).code, "UPSTREAM_UNAVAILABLE");
+});
+
+test("a server that is quarantined before its start is not started", async () => {
+  const transport = nodeStdio(hostileStdioPath, ["large"]);
+  let remembered: RememberedServer | undefined;
+  const remember = (one: RememberedServer) => {
+    remembered = one;
+  };
+  {
+    await using earlier = await startSource({ transport, remember });
+    assert.equal(earlier.server.health().state, "ready");
+  }
+  let openings = 0;
+  await using source = createSource({
+    transport: async () => {
+      openings += 1;
+      return transport;
+    },
+    remembered,
+    isPerIdentity: true,
+    limits: { messageMaxBytes: mib, quarantineAfter: 1 },
+  });
+  const client = { ...createAskableClient("a"), identity: localIdentity("token", "a") };
+  const error = await failureOf(source.call("large", { bytes: 2 * mib }, createCall({ client })));
+  assert.equal(error.code, "MCP_MESSAGE_TOO_LARGE");
+  await waitUntil(() => source.server.facts().clientSessions === 0);
+  await source.server.start(never);
+  assert.deepEqual([source.server.health().state, openings], ["quarantined", 1]);
+  source.server.release();
+  await waitUntil(() => source.server.health().state === "ready");
 });

@@ -4,6 +4,7 @@
  * the system would stop the gateway for everybody, nothing is asked: `toolcrib approve` decides at any time.
  */
 
+import { isCodedError } from "@toolcrib/diagnostics";
 import type { Gateway } from "@toolcrib/gateway";
 import { localIdentity } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
@@ -36,9 +37,14 @@ async function askAboutServer(
   const { output } = context;
   const { approvals } = gateway;
   const name = safeLine(server);
-  for (;;) {
-    const { digest, definitions } = approvals.definitions(server);
-    if (definitions.length === 0) return;
+  for (let isFirst = true; ; isFirst = false) {
+    // The server can have left the configuration since the question before.
+    const isWaiting = approvals.servers().some((one) => one.server === server);
+    const { digest, definitions } = isWaiting ? approvals.definitions(server) : nothing;
+    if (definitions.length === 0) {
+      if (!isFirst) output.print(`Nothing of ${name} waits for approval any more`);
+      return;
+    }
     const marked = definitions.filter(({ findings }) => findings.length > 0).length;
     const warning = marked === 0 ? "" : ` (${marked} suspicious)`;
     const question = `Approve ${countedOf(definitions)} of ${name}${warning}? [y]es, [s]how, [N]o: `;
@@ -51,10 +57,32 @@ async function askAboutServer(
       output.print(`Not approved; decide later with ${ownCommand(context)} approve ${name}`);
       return;
     }
-    const approved = await approvals.approveDefinitions(server, digest, localIdentity("cli", "cli"));
+    const approved = await approveShown(gateway, server, digest);
+    if (approved === undefined) {
+      output.print(`Nothing was approved: what waits of ${name} changed in the meantime`);
+      continue;
+    }
     output.print(`Approved ${countedOf(definitions, approved.length)} of ${name}`);
     const asked = toolsWithCallApproval(server, approved, gateway.policySituation());
     printCallApprovals(context, server, asked, approved.length);
     return;
+  }
+}
+
+const nothing = { digest: "", definitions: [] };
+
+/** Approves what was shown. @returns the names; undefined where other definitions wait by now */
+async function approveShown(
+  { approvals }: Pick<Gateway, "approvals">,
+  server: string,
+  digest: string,
+): Promise<readonly string[] | undefined> {
+  try {
+    return await approvals.approveDefinitions(server, digest, localIdentity("cli", "cli"));
+  } catch (error) {
+    const isOutdated =
+      isCodedError(error) && (error.code === "APPROVAL_OUTDATED" || error.code === "SERVER_NOT_FOUND");
+    if (!isOutdated) throw error;
+    return undefined;
   }
 }

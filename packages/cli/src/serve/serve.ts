@@ -18,12 +18,13 @@ import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { noteWarning, noteWrapped } from "../output/note-wrapped.ts";
 import { type Output, safeLine } from "../output/output.ts";
+import { reportError } from "../output/report-error.ts";
 import { version } from "../version.ts";
 import { announce, announceLate, announceServers } from "./announce.ts";
 import { LiveReload } from "./live-reload.ts";
 import { ReadFiles } from "./look-at-files.ts";
 import { optimizeMeanwhile, optimizeWhenBusy } from "./optimizing.ts";
-import { ownCommand } from "./own-command.ts";
+import { ownCommand, shortProgram } from "./own-command.ts";
 import { probeAddress } from "./probe-address.ts";
 import { openProgramLog, type ProgramLog } from "./program-log.ts";
 import { releaseMemory } from "./release-memory.ts";
@@ -82,27 +83,24 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   using _home = await takeHome(options.home, loaded.config.serve.sharesHome);
   if (flags.stdio !== true) await requireFreeAddress(context, loaded);
   await using reloads = new LiveReload({ output: outputAbove(output, start), load, isQuiet });
-  const gateway = await startGateway(loaded.config, {
+  await using gateway = await startGateway(loaded.config, {
     ...gatewayDepsOf(context, { logger, configFiles: loaded.files }),
     // A client that started this process runs as its user. Others do not learn where the home is.
     homeFlag: flags.stdio === true ? options.homeFlag : "",
     reload: () => reloads.reload(),
   });
+  // A reload ends before the gateway that it changes.
+  await using _reloadsFirst = reloads;
   programLog.logger.info({ version, configFiles: loaded.files }, "gateway.started");
   reloads.start(gateway, read.look);
   void gateway.ready().then(endStart);
   void releaseMemory(gateway);
   using _optimizing = optimizeWhenBusy(gateway);
   collectYoungObjectsAlone();
-  try {
-    const { profile } = flags;
-    if (profile !== undefined) requireProfile(profile, gateway.profilesOf(stdioIdentity));
-    if (flags.stdio === true) await serveStdio(gateway.service, context, logger, profile);
-    else await serveHttp(context, gateway, loaded, { start, isQuiet });
-  } finally {
-    await reloads[Symbol.asyncDispose]();
-    await gateway[Symbol.asyncDispose]();
-  }
+  const { profile } = flags;
+  if (profile !== undefined) requireProfile(profile, gateway.profilesOf(stdioIdentity));
+  if (flags.stdio === true) await serveStdio(gateway.service, context, logger, profile);
+  else await serveHttp(context, gateway, loaded, { start, isQuiet });
   return exitCodes.done;
 }
 
@@ -254,13 +252,17 @@ async function announceStart(
   endpoint: Endpoint,
   board: StartBoard,
 ): Promise<void> {
-  await announceServers(context, gateway, endpoint, board);
+  const { output, options } = context;
+  const program = shortProgram(context);
   try {
+    await announceServers(context, gateway, endpoint, board);
     await askAboutWaiting(context, gateway);
   } catch (error) {
-    // Ctrl-D ends a command that only asks; clients go on using this one.
-    if (!isCodedError(error) || error.code !== "CLI_INTERRUPTED") throw error;
-    context.output.note(`Nothing more is asked; decide later with ${ownCommand(context)} approve`);
+    board.hide();
+    // Ctrl-D, or an approval that cannot be stored, ends a command that only asks; clients go on using this one.
+    if (!isCodedError(error) || error.code !== "CLI_INTERRUPTED")
+      reportError(output, error, { ...options, program });
+    output.note(`Nothing more is asked; decide later with ${ownCommand(context)} approve`);
   }
   await announceLate(context, gateway, board);
 }

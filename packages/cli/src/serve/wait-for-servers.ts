@@ -1,6 +1,6 @@
 /**
  * Waits for servers, toolspecs and packages, and reports each when it is ready or has failed.
- * Polls the gateway's status, which is cheap.
+ * Polls the gateway's status, less often after the first seconds: the status takes time where there are many rules.
  */
 
 import { setTimeout as delay } from "node:timers/promises";
