@@ -9,10 +9,9 @@
 import { type FeatureSource, featureSubject } from "@toolcrib/inventory";
 import { FairShare } from "@toolcrib/lifecycle";
 import { type Listener, McpError, type ServerSession } from "@toolcrib/mcp";
-import { restoreEach } from "@toolcrib/sessions";
+import { ResourceUpdates, restoreEach } from "@toolcrib/sessions";
 import { type Identity, identityKey, type ResourceWatcher } from "@toolcrib/tool";
 import { currentFeature } from "../call/current-feature.ts";
-import { ResourceUpdates } from "./resource-updates.ts";
 
 interface Subscription {
   readonly source: FeatureSource;
