@@ -346,7 +346,7 @@ function printNext(context: CliContext, file: ConfigFile, plan: ImportPlan, move
   ];
   output.print(
     "",
-    ...(isServed ? ["The running gateway starts these servers now."] : []),
+    ...(isServed && plan.servers.length > 0 ? ["The running gateway starts these servers now."] : []),
     clients,
     ...(isServed ? [] : [`  ${command} serve           start the gateway`]),
     ...(moved.length === 0 ? connect : []),

@@ -50,7 +50,7 @@ ${servers.join("\n")}
 }
 
 const exampleServers: readonly string[] = [
-  "# Examples: copy one, and remove the [] above.",
+  "# Examples: copy one into the list; where tool_servers is still [], remove the [].",
   "#  - id: files",
   "#    transport:",
   "#      kind: stdio",
