@@ -82,7 +82,9 @@ export function argumentsWord(args: JsonObject): string {
 /** Returns arguments that match the simple parts of `schema`. */
 export function exampleArguments(schema: JsonObject): JsonObject {
   const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
-  return Object.fromEntries(requiredOf(schema).map((name) => [name, exampleValue(properties[name], 0, name)]));
+  return Object.fromEntries(
+    requiredOf(schema).map((name) => [name, exampleValue(properties[name], 0, name)]),
+  );
 }
 
 function requiredOf(schema: JsonObject): readonly string[] {
@@ -109,7 +111,8 @@ function exampleValue(schema: JsonValue | undefined, depth: number, name: string
   const given = givenValue(schema);
   if (given !== undefined) return given;
   const options = schema["anyOf"] ?? schema["oneOf"];
-  if (schema["type"] === undefined && Array.isArray(options)) return exampleValue(options[0], depth + 1, name);
+  if (schema["type"] === undefined && Array.isArray(options))
+    return exampleValue(options[0], depth + 1, name);
   const type = Array.isArray(schema["type"]) ? schema["type"][0] : schema["type"];
   switch (type) {
     case "integer":
