@@ -62,13 +62,13 @@ export async function connectClients(
   const { output } = context;
   if (flags.print === true) return await printEntries(context, programs, flags);
   const { changes, skipped } = await planChanges(context, programs, flags);
-  for (const change of changes) showChange(context, change);
   for (const one of skipped) showSkipped(context, one);
   const left = skipped.map(({ program, error }) => ({
     client: program.id,
     code: error.code,
     reason: error.message,
   }));
+  for (const change of changes) showChange(context, change);
   if (flags.stdio !== true) noteOtherConfiguration(context, "the clients get the servers of that gateway");
   if (!(await isAgreed(context, flags))) {
     output.json({ connected: [], files: changes.map(({ file }) => file), skipped: left });

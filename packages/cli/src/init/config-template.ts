@@ -50,7 +50,7 @@ ${servers.join("\n")}
 }
 
 const exampleServers: readonly string[] = [
-  "# Examples: copy one into the list; where tool_servers is still [], remove the [].",
+  "# Examples: copy one into the list above; where that is [], it takes the place of [].",
   "#  - id: files",
   "#    transport:",
   "#      kind: stdio",
