@@ -95,7 +95,7 @@ describe("with a configuration and no gateway", () => {
     assert.equal(none.stdout, '{\n  "a": 1\n}\n');
   });
 
-  test("describe tells what is believed about a tool from what its server says", async () => {
+  test("describe separates what is believed about a tool from what its server says", async () => {
     await using own = await makeTemporaryDirectory();
     const setting = { directory: own.path };
     const annotations = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };

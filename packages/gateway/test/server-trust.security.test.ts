@@ -274,7 +274,7 @@ test("every client is shown the annotations that are believed; the declared ones
       assert.deepEqual(annotations, shown, trust);
       const said = listed.find(({ name }) => name === "s__look");
       const isBelieved = shown.readOnlyHint && !shown.openWorldHint;
-      // What the server declares is told apart from what is believed.
+      // What the server declares is beside what is believed.
       const declared = _meta?.["toolcrib/declared"]?.annotations;
       assert.deepEqual(
         declared,
