@@ -57,7 +57,7 @@ export function enforcementPage(): string {
     "",
     "Reading a resource and fetching a prompt count as read-only tools that declare nothing else.",
     "",
-    "Lists, `describe_tool`, search and the command line show tools with the annotations that are believed: `readOnlyHint` and `openWorldHint` by this table, and where nothing safe is believed (`unverified`, or `write`) also no `destructiveHint: false` and no `idempotentHint: true`. What a composite declares follows from these. `toolcrib approve` shows what the server declares, and that is what the gateway remembers.",
+    "Lists, `describe_tool`, search and the command line show tools with the annotations that are believed: `readOnlyHint` and `openWorldHint` by this table, and where nothing safe is believed (`unverified`, or `write`) also no `destructiveHint: false` and no `idempotentHint: true`. `describe_tool` and `toolcrib describe` add what the server declares under `toolcrib/declared` in `_meta`, where it differs. What a composite declares follows from these. `toolcrib approve` shows what the server declares, and that is what the gateway remembers.",
     "",
     "## Calls that are blocked",
     "",

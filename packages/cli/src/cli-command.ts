@@ -12,7 +12,7 @@ import type { ExitCode } from "./exit-codes.ts";
 
 /**
  * Names that only a home, its configuration or its gateway knows, for shell completion. `source`: servers, toolspecs and
- * packages; `program`: MCP clients, such as cursor; `client`: clients of the gateway.
+ * packages; `program`: MCP clients, such as cursor; `client`: clients of the gateway; `code`: codes of errors.
  */
 export type NameKind =
   | "server"
@@ -26,7 +26,8 @@ export type NameKind =
   | "saved"
   | "token"
   | "secret"
-  | "call";
+  | "call"
+  | "code";
 
 /** A positional argument. Arguments take their places in the order of the definition. */
 export interface CliArgument {

@@ -75,7 +75,9 @@ function toUsageError(error: CommanderError, command: string): CliError {
     /^unknown (?<kind>option|command) '(?<unknown>[^'=]+)/.exec(first)?.groups ?? {};
   // Commander also suggests names of which half is different.
   const suggested = /^\(Did you mean (?:one of )?(.*)\?\)$/s.exec(rest.join(" ").trim())?.[1];
-  const near = suggested === undefined ? undefined : nearestName(unknown, suggested.split(", "));
+  const names = suggested?.split(", ") ?? [];
+  // A short beginning of a name is as far from it as another word.
+  const near = nearestName(unknown, names) ?? names.find((name) => name.startsWith(unknown));
   const known =
     kind === "option" && command === "toolcrib serve"
       ? serveOptions.get(unknown)

@@ -236,7 +236,7 @@ test("add asks on a terminal for the API, for confirmation, and for the secret, 
   assert.match(readFileSync(directory.join("toolcrib.yaml"), "utf8"), /name: acme/);
 });
 
-test("add asks for a restart of the running gateway before it shows commands to try", async () => {
+test("add says that the running gateway takes a new entry over, or that it does not read its file", async () => {
   await using directory = await makeTemporaryDirectory();
   writeCatalog(directory.join("catalog"));
   writeFileSync(directory.join("toolcrib.yaml"), "serve: { listen: 127.0.0.1:0 }\n");
@@ -244,7 +244,17 @@ test("add asks for a restart of the running gateway before it shows commands to 
   await using _gateway = await startServe([], setting);
   const { code, stdout } = await runToolcrib(["add", "acme", "--without-secrets"], { ...setting, stdin: "" });
   assert.equal(code, 0, stdout);
-  assert.match(stdout, /✓ added acme to toolcrib\.yaml\n! restart the running gateway first: .*\n\nTry\n/);
+  assert.match(
+    stdout,
+    /✓ added acme to toolcrib\.yaml\na gateway is running: it takes the change over within a second\n\nTry\n/,
+  );
+  // No call that cannot work yet.
+  assert.match(stdout, /! store its secret: /);
+  assert.doesNotMatch(stdout, /call acme__/);
+  writeFileSync(directory.join("other.yaml"), "toolspecs: []\n");
+  const words = ["--config", "other.yaml", "add", "acme", "--without-secrets"];
+  const other = await runToolcrib(words, { ...setting, stdin: "" });
+  assert.match(other.stdout, /! a gateway is running with .*toolcrib\.yaml: it does not read other\.yaml\n/);
 });
 
 test("add says which options change nothing, because the entry is there already", async () => {

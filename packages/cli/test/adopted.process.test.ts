@@ -2,12 +2,15 @@
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
 import {
   acmeManifest,
   makeTemporaryDirectory,
   type NpmRegistry,
+  slowTest,
   startAcmeRegistry,
   waitUntil,
 } from "@toolcrib/testing";
@@ -137,5 +140,54 @@ describe("the commands of adopted servers", { skip }, () => {
     const added = await adding;
     assert.equal(added.code, 0, added.stderr);
     assert.match(readFileSync(file, "utf8"), /^# written meanwhile\n[\s\S]*id: acme\n/);
+  });
+
+  it("add of a server whose manifest names a variable that it needs asks for it, with a command to copy", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const described = (text: string) => `${acmeManifest({ credentials: "[]" })}description: ${text}\n`;
+    const file = "Words in a file. Needs WORDS_FILE_PATH in a folder that it may write.";
+    writeFileSync(directory.join("acme.yaml"), described(file));
+    const refused = await run(directory.path, ["add", "./acme.yaml", "--yes"]);
+    assert.equal(refused.code, 2, refused.stderr);
+    assert.match(
+      refused.stderr,
+      /CLI_USAGE: Nothing was added: acme does not work without WORDS_FILE_PATH\n/,
+    );
+    assert.equal(existsSync(directory.join("toolcrib.yaml")), false);
+    const hint = refused.stderr.replaceAll(/\n +/g, " ");
+    const [, folder = "", words = ""] =
+      /mkdir -p (\S+) && .*? (add \S+acme\.yaml --env WORDS_FILE_PATH=\S+ --write \S+)/.exec(hint) ?? [];
+    mkdirSync(folder, { recursive: true });
+    const added = await run(directory.path, [...words.split(" "), "--yes"]);
+    assert.equal(added.code, 0, added.stderr);
+    // Of its tools, those that the manifest offers by default.
+    assert.match(added.stdout, /✓ it runs contained, with 2 of its 4 tools \(--all-tools: all\)\n/);
+    writeFileSync(directory.join("other.yaml"), described("Needs ACME_URL with its address."));
+    const other = await run(directory.path, ["add", "./other.yaml", "--yes", "--id", "other"]);
+    assert.match(other.stderr.replaceAll(/\n +/g, " "), /add \S+other\.yaml --env ACME_URL=VALUE/);
+  });
+
+  it("doctor does not take a server whose package is being fetched for a broken one", slowTest, async () => {
+    await using directory = await makeTemporaryDirectory();
+    // A registry that accepts a request, and does not answer.
+    const held = createServer(() => {});
+    await new Promise<void>((resolve) => {
+      held.listen(0, "127.0.0.1", resolve);
+    });
+    const { port } = held.address() as AddressInfo;
+    try {
+      const transport = { kind: "stdio", command: "npx", args: ["-y", "@acme/held@1.0.0"] };
+      const config = { tool_servers: [{ id: "held", transport }], serve: { listen: "127.0.0.1:0" } };
+      writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+      const more = { npm_config_registry: `http://127.0.0.1:${port}/` };
+      const { stdout, code } = await run(directory.path, ["doctor"], more);
+      assert.match(stdout, /\? server held: not tried: fetching its package/);
+      assert.doesNotMatch(stdout, /✗/);
+      // A check could not be made.
+      assert.equal(code, 5, stdout);
+    } finally {
+      held.closeAllConnections();
+      held.close();
+    }
   });
 });

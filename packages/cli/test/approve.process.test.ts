@@ -76,6 +76,23 @@ async function setUp() {
   return { directory, list, setting, run, change };
 }
 
+test("the list of what waits ends with a command that approves all of it", async () => {
+  const { directory, list, run, change } = await setUp();
+  await using _directory = directory;
+  list(read);
+  const transport = {
+    kind: "stdio",
+    command: process.execPath,
+    args: [directory.join("server.mjs"), directory.join("tools.json")],
+  };
+  const containment = { read_paths: [directory.path] };
+  change({ tool_servers: ["s", "t"].map((id) => ({ id, transport, containment })) });
+  assert.match((await run("approve")).stdout, /\nSee and approve them: .* approve s t\n/);
+  const approved = await run("approve", "s", "t", "--yes");
+  assert.equal(approved.code, 0, approved.stderr);
+  assert.equal((await run("approve")).stdout, "Nothing waits for approval\n");
+});
+
 test("tools are shown completely, approved, and shown again as a difference when they change", async () => {
   const { directory, list, run } = await setUp();
   await using _directory = directory;

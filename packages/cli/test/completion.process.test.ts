@@ -113,6 +113,7 @@ test("names come from the home without a gateway, and no server starts", async (
   assert.deepEqual(await complete("bash", "enable", "server", "o"), ["off"]);
   assert.deepEqual(await complete("bash", "serve", "--stdio", "--profile", "a"), ["agents"]);
   assert.deepEqual(await complete("bash", "connect", "claude-d"), ["claude-desktop"]);
+  assert.deepEqual(await complete("bash", "explain", "CALL_TIMEO"), ["CALL_TIMEOUT"]);
   // What was remembered counts until the configuration changes.
   writeFileSync(
     directory.join("toolcrib.json"),

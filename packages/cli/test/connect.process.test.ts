@@ -184,6 +184,28 @@ test("in another folder, a bridge gets the configuration of the running gateway"
   assert.ok(stdout.replace(/\s+/g, "").includes(config), stdout);
 });
 
+test("--all leaves out a client whose file cannot be read, says why, and connects the others", async () => {
+  await using user = await setUp();
+  const { directory, run } = user;
+  const cursor = write(directory, ".cursor/mcp.json", cursorText);
+  const broken = '{ "context_servers": { "a": ';
+  const zed = write(directory, ".config/zed/settings.json", broken);
+  const { code, stdout, stderr } = await run("connect", "--all", "--yes");
+  assert.equal(code, 1);
+  assert.match(stderr, /✗ Zed is left out: Cannot change .*settings\.json/);
+  assert.match(stderr, /Not connected: zed\. Fix what is said above, then: .* connect zed\n/);
+  assert.match(stdout, /✓ Cursor: /);
+  assert.match(stdout, /Take it back with .* disconnect cursor\n/);
+  assert.match(readFileSync(cursor, "utf8"), /"toolcrib"/);
+  assert.equal(readFileSync(zed, "utf8"), broken);
+  const again = await run("connect", "--all", "--yes", "--json");
+  const { connected, skipped } = JSON.parse(again.stdout);
+  assert.deepEqual([connected.length, skipped.length, skipped[0].client], [1, 1, "zed"]);
+  assert.equal(skipped[0].code, "CLI_FILE_UNUSABLE");
+  // A client that is named is not left out.
+  assert.equal((await run("connect", "cursor", "zed", "--yes")).code !== 0, true);
+});
+
 test("what a client or its user changed since stays when the gateway is taken out", async () => {
   await using user = await setUp();
   const { directory, run } = user;

@@ -30,6 +30,7 @@ test("refused names come with the nearest one", async () => {
     [["approve", "flies"], "did you mean files?"],
     [["catalog", "show", "githb"], "did you mean github?"],
     [["validate", "pakcage"], "did you mean package?"],
+    [["stat"], "did you mean status?"],
     [["help", "polcy"], "did you mean policy?"],
   ];
   for (const [args, near] of cases) {

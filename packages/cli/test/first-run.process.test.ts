@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
+import { pathToFileURL } from "node:url";
 import {
   echoStdioPath,
   freePort,
@@ -37,6 +38,92 @@ async function onTerminal(
   await terminal.end();
   return terminal.text.replaceAll("\r\n", "\n");
 }
+
+/** Ends the gateways that a walk left in the background. */
+async function stopGateways(directory: TemporaryDirectory): Promise<void> {
+  const run = directory.join(".toolcrib/run");
+  for (const name of existsSync(run) ? readdirSync(run) : []) {
+    const found = Number(/^gateway-(\d+)\.json$/.exec(name)?.[1] ?? "0");
+    if (found > 1 && isProcessAlive(found)) {
+      process.kill(found, "SIGTERM");
+      await waitUntil(() => !isProcessAlive(found), { timeoutMs: 20_000 });
+    }
+  }
+}
+
+/** Writes a configuration with a server that is not ready before there is the file "go". */
+async function writeLateServer(directory: TemporaryDirectory): Promise<void> {
+  const go = directory.join("go");
+  const wait = `import { existsSync } from "node:fs";
+while (!existsSync(${JSON.stringify(go)})) await new Promise((resolve) => setTimeout(resolve, 50));
+// The path is an argument so that the sandbox shows it.
+process.argv.splice(2, 1);
+await import(${JSON.stringify(pathToFileURL(echoStdioPath).href)});
+`;
+  writeFileSync(directory.join("late.mjs"), wait);
+  const server = {
+    id: "late",
+    transport: {
+      kind: "stdio",
+      command: process.execPath,
+      args: [directory.join("late.mjs"), echoStdioPath, "--builtin", "echo"],
+    },
+    containment: { network_egress: "allow", filesystem_write: "allow" },
+    first_contact: "ask",
+  };
+  const config = {
+    serve: { listen: `127.0.0.1:${await freePort()}`, list_wait_seconds: 1 },
+    sandbox: { mode: "preferred" },
+    tool_servers: [server],
+  };
+  writeFileSync(directory.join("toolcrib.yaml"), JSON.stringify(config));
+}
+
+test("the walk waits for a server that starts slowly, and comes to a call", { skip }, async () => {
+  await using directory = await makeTemporaryDirectory();
+  await writeLateServer(directory);
+  const setting = { directory: directory.path, env: { NO_COLOR: "1" } };
+  try {
+    await using terminal = new Terminal(shellLine([]), setting);
+    await terminal.untilShown(/Start it now, in the background\? \[Y\/n\] /);
+    terminal.press("y\n");
+    await terminal.untilShown(/… late: starting\r?\nWait until it is ready, at most 3 minutes\? \[Y\/n\] /);
+    terminal.press("y\n");
+    writeFileSync(directory.join("go"), "");
+    await terminal.untilShown(/New tools of late wait\. Look at them\? \[Y\/n\] /);
+    terminal.press("y\n");
+    await terminal.untilShown(/Approve 5 definitions of late\? \[y\/N\] /);
+    terminal.press("y\n");
+    await terminal.untilShown(/Call late__echo with .*\? \[Y\/n\] /);
+    terminal.press("y\n");
+    await terminal.end();
+    assert.match(terminal.text, /\nNext:/);
+  } finally {
+    await stopGateways(directory);
+  }
+});
+
+test("a walk that does not wait says why nothing can be called, and what to do", { skip }, async () => {
+  await using directory = await makeTemporaryDirectory();
+  await writeLateServer(directory);
+  try {
+    const shown = await onTerminal(
+      directory,
+      [],
+      [
+        [/Start it now, in the background\? \[Y\/n\] /, "y"],
+        [/Wait until it is ready, at most 3 minutes\? \[Y\/n\] /, "n"],
+      ],
+    );
+    assert.match(
+      shown,
+      /No call yet: not ready are late\. When .*status shows them ready, allow\ntheir tools with .*approve/,
+    );
+    assert.doesNotMatch(shown, /only you know/);
+  } finally {
+    await stopGateways(directory);
+  }
+});
 
 test("a newcomer comes from an empty home to a first call", { skip }, async () => {
   await using directory = await makeTemporaryDirectory();
@@ -84,15 +171,7 @@ test("a newcomer comes from an empty home to a first call", { skip }, async () =
     assert.match(summary, new RegExp(`✓ The gateway runs at http://127\\.0\\.0\\.1:${port}: 1 server`));
     assert.match(summary, /Connected: cursor/);
   } finally {
-    for (const name of existsSync(directory.join(".toolcrib/run"))
-      ? readdirSync(directory.join(".toolcrib/run"))
-      : []) {
-      const found = Number(/^gateway-(\d+)\.json$/.exec(name)?.[1] ?? "0");
-      if (found > 1 && isProcessAlive(found)) {
-        process.kill(found, "SIGTERM");
-        await waitUntil(() => !isProcessAlive(found), { timeoutMs: 20_000 });
-      }
-    }
+    await stopGateways(directory);
   }
   assert.ok(pid > 0);
 });

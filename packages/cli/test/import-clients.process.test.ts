@@ -198,3 +198,29 @@ test("without an answer nothing is written", async () => {
   assert.match(user.config(), /- id: b\n/);
   assert.doesNotMatch(user.config(), /- id: a\n/);
 });
+
+test("a variable that names a file is noted, with the line that lets its server keep data there", async () => {
+  await using user = await setUp();
+  const { directory, run } = user;
+  const data = directory.join("data");
+  mkdirSync(data);
+  const memory = {
+    command: process.execPath,
+    args: [echoStdioPath],
+    env: { MEMORY_FILE_PATH: join(data, "memory.json"), NODE_PATH: data, LEVEL: "debug" },
+  };
+  const open = { ...memory, args: [echoStdioPath, "--builtin", "echo"], env: { DATA_FOLDER: data } };
+  write(directory, ".cursor/mcp.json", JSON.stringify({ mcpServers: { memory, open } }));
+  const { code, stdout } = await run("import", "--yes");
+  assert.equal(code, 0, stdout);
+  const shown = stdout.replaceAll(/\s+/g, " ");
+  const line = `containment: { filesystem_write: scoped, write_paths: [${data}] }`;
+  assert.ok(
+    shown.includes(
+      `memory: it does not see ${data}/memory.json (MEMORY_FILE_PATH), and what it writes there is lost when it ends; where it keeps data there, write into its entry: ${line}`,
+    ),
+    stdout,
+  );
+  assert.ok(shown.includes(`open: it does not see ${data} (DATA_FOLDER), and`), stdout);
+  assert.equal(stdout.includes("NODE_PATH"), false);
+});

@@ -256,7 +256,11 @@ test("a client whose servers moved calls them through the gateway", async () => 
   await using user = await setUp({ [cursor]: text, "work/toolcrib.yaml": "sandbox: { mode: preferred }\n" });
   const { run, read, setting } = user;
   await using _served = await startServe(["--listen", "127.0.0.1:0"], setting);
-  assert.equal((await run("import", "--move", "--yes")).code, 0);
+  assert.match((await run("import", "--yes")).stdout, /The running gateway starts these servers now/);
+  const moved = await run("import", "--move", "--yes");
+  assert.equal(moved.code, 0, moved.stderr);
+  // It served them before.
+  assert.doesNotMatch(moved.stdout, /starts these servers now/);
   assert.equal((await run("approve", "echo", "--yes")).code, 0);
   const { toolcrib } = (
     JSON.parse(read(cursor)) as {

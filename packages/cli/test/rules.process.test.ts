@@ -38,7 +38,7 @@ test("config check and doctor warn about rules that match nothing known, with a 
       "warning CONFIG_RULE_UNMATCHED policy.deny[2]: correct it, or keep it if what it names is added later",
       'warning CONFIG_RULE_UNMATCHED policy.deny[3]: write "memory:*" for all its tools, resources and prompts',
       'warning CONFIG_RULE_UNMATCHED policy.clients.cii.allow[0]: did you mean "memory:echo"?',
-      "warning CONFIG_RULE_UNMATCHED policy.clients.cii: did you mean ci? otherwise create the token: toolcrib token create NAME",
+      "warning CONFIG_RULE_UNMATCHED policy.clients.cii: did you mean ci? otherwise create the token: toolcrib token create cii",
     ],
   );
   const doctor = await runToolcrib(["doctor"], setting);

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { makeTemporaryDirectory, type TemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { skipWithoutTerminal, TerminalRun } from "./terminal.ts";
@@ -107,6 +108,41 @@ test("status --watch in a pipe prints one line for each change, as text or JSON"
     .split("\n")
     .map((line) => JSON.parse(line) as { readonly what: string; readonly time: string });
   assert.ok(lines.every(({ time, what }) => !Number.isNaN(Date.parse(time)) && what !== ""));
+});
+
+test("status --watch in a pipe says that a changed configuration is not in force, and that it is again", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeConfig(directory);
+  const good = readFileSync(directory.join("toolcrib.json"), "utf8");
+  const setting = { directory: directory.path };
+  await using _gateway = await startServe(["--listen", "127.0.0.1:0"], setting);
+  const args = [...commandLine, "status", "--watch", "--interval", "1s", "--json"];
+  const child = spawn(process.execPath, args, {
+    cwd: directory.path,
+    env: { ...process.env, ...cleanEnvironment(directory.path) },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  let shown = "";
+  child.stdout.on("data", (bytes: Buffer) => {
+    shown += bytes.toString();
+  });
+  const ended = once(child, "exit");
+  const states = () =>
+    shown
+      .split("\n")
+      .flatMap((line) => (line.endsWith("}") ? [JSON.parse(line)] : []))
+      .filter(({ what }) => what === "configuration");
+  try {
+    await waitUntil(() => states().at(-1)?.state === "in force", { timeoutMs: 30_000 });
+    writeFileSync(directory.join("toolcrib.json"), '{"tool_server": []}');
+    await waitUntil(() => states().at(-1)?.state === "not in force", { timeoutMs: 30_000 });
+    assert.match(states().at(-1)?.reason, /toolcrib\.json/);
+    writeFileSync(directory.join("toolcrib.json"), good);
+    await waitUntil(() => states().at(-1)?.state === "in force", { timeoutMs: 30_000 });
+  } finally {
+    child.kill();
+    await ended;
+  }
 });
 
 test("--interval needs --watch, and is from 1 to 3600 seconds", async () => {

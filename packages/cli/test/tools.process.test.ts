@@ -95,6 +95,52 @@ describe("with a configuration and no gateway", () => {
     assert.equal(none.stdout, '{\n  "a": 1\n}\n');
   });
 
+  test("describe separates what is believed about a tool from what its server says", async () => {
+    await using own = await makeTemporaryDirectory();
+    const setting = { directory: own.path };
+    const annotations = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
+    const inputSchema = {
+      type: "object",
+      properties: { timezone: { type: "string" }, unit: { enum: ["s", "ms"] } },
+      required: ["timezone", "unit"],
+    };
+    const definition = JSON.stringify({ name: "give", annotations, inputSchema });
+    const text = structuredServer.replace(/\{ name: "give", .*? \} \}/, definition);
+    assert.notEqual(text, structuredServer);
+    writeFileSync(own.join("server.mjs"), text);
+    const describeWith = async (trust: object, ...words: string[]) => {
+      const server = {
+        id: "s",
+        transport: { kind: "stdio", command: process.execPath, args: [own.join("server.mjs")] },
+        first_contact: "pin",
+        ...trust,
+      };
+      writeFileSync(own.join("toolcrib.json"), JSON.stringify({ tool_servers: [server] }));
+      return (await runToolcrib(["describe", "s__give", ...words], setting)).stdout;
+    };
+    const unverified = await describeWith({});
+    assert.match(unverified, /^s:give, server\n/m);
+    // What only the caller knows is a placeholder.
+    assert.match(unverified, /call s__give '\{"timezone":"<timezone>","unit":"s"\}'/);
+    assert.match(
+      unverified.replaceAll("\n", " "),
+      /Treated as if it writes, may destroy data, accesses external systems: its server is unverified, so that what it declares is not believed \(it says that it only reads, destroys no data, accesses no external systems\)/,
+    );
+    const json = JSON.parse(await describeWith({}, "--json"));
+    assert.equal(json.annotations.readOnlyHint, false);
+    assert.deepEqual(json._meta["toolcrib/declared"], {
+      annotations,
+      trustState: "unverified",
+      mutabilityClass: "unknown",
+    });
+    const verified = await describeWith({ trust_state: "verified" });
+    assert.match(
+      verified,
+      /^s:give, server; says that it only reads, destroys no data, accesses no external systems\n/m,
+    );
+    assert.doesNotMatch(verified, /Treated/);
+  });
+
   test("the commands in hints name the home that --home names", async () => {
     const home = directory.join("other home");
     const { stderr } = await runToolcrib(["--home", home, "call", "zzz__qqq"], { directory: directory.path });

@@ -12,6 +12,9 @@ const ids = Array.from({ length: 7 }, (_one, at) => `0190000${at}-0000-7000-8000
 const client = toAuditClient(localIdentity("token", "default"), { name: "editor", version: "1.2" });
 const digest = `sha256:${"0".repeat(64)}`;
 
+/** Longer than a line. */
+const longReason = `: ${"the operator paused this tool; ".repeat(4)}ask again tomorrow`;
+
 let directory: TemporaryDirectory;
 let now = start;
 
@@ -83,7 +86,11 @@ async function writeTrail({ audit }: Store): Promise<void> {
   await audit.intent({ ...subject(3, "files:list"), ...allow });
   at(3000);
   const evil = "files:\u001b[31mred\u001b[0m\u202e\u{1f9d1}\u6f22\u5b57";
-  const refusal = { outcome: "denied" as const, code: "POLICY_DENIED", reason: "no \u001b]0;x\u0007way" };
+  const refusal = {
+    outcome: "denied" as const,
+    code: "POLICY_DENIED",
+    reason: `no \u001b]0;x\u0007way${longReason}`,
+  };
   audit.record("call.denied", { ...subject(4, evil), ...refusal, decision: "deny", rule: "policy.deny" });
   at(4000);
   const waits = { outcome: "denied" as const, code: "CALL_APPROVAL_REQUIRED", approval: "call-2" };
@@ -119,6 +126,23 @@ test("a call is shown as a tree with times, found by its prefix or as the last o
     ["trace", "01900001", "--json"],
   ];
   checkGolden(golden("trace.txt"), await transcript(commands, { directory: directory.path }));
+});
+
+test("the reason of a denial is shown whole, and an error of a tool says where its text is not", async () => {
+  const setting = { directory: directory.path };
+  const denied = (await runToolcrib(["trace", "01900004"], setting)).stdout;
+  const shown = denied.replaceAll(/\n[\s│]*/g, " ");
+  assert.ok(shown.includes("the operator paused this tool; ".repeat(4)), denied);
+  assert.match(shown, /ask again tomorrow/);
+  assert.ok(
+    denied.split("\n").every((line) => line.length <= 100),
+    denied,
+  );
+  const failed = (await runToolcrib(["trace", ids[0] ?? ""], setting)).stdout;
+  assert.match(
+    failed.replaceAll(/\n[\s│]*/g, " "),
+    /the tool answered with an error, whose text the audit trail does not keep/,
+  );
 });
 
 test("the JSON of a trace has the whole tree with starts, durations and decisions", async () => {
@@ -170,5 +194,5 @@ test("an empty home has no last call", async () => {
   await using empty = await makeTemporaryDirectory();
   const { code, stderr } = await runToolcrib(["trace", "last"], { directory: empty.path });
   assert.equal(code, 4);
-  assert.match(stderr, /CLI_CALL_NOT_FOUND/);
+  assert.match(stderr, /CLI_CALL_NOT_FOUND: The audit trail has no call yet\n/);
 });

@@ -122,7 +122,7 @@ function lintClients(layer: ConfigLayer, tokenNames: readonly string[]): Diagnos
     const near = nearestName(name, [...tokenNames, ...standingClients]);
     return toWarning(layer, {
       message: `Rules for the client ${quote(name)} apply to nobody: no token has this name`,
-      hint: `${near === undefined ? "" : `did you mean ${near}? otherwise `}create the token: toolcrib token create NAME`,
+      hint: `${near === undefined ? "" : `did you mean ${near}? otherwise `}create the token: toolcrib token create ${name}`,
       span,
       path: `policy.clients.${name}`,
     });
@@ -154,7 +154,7 @@ function lintClientLists(layer: ConfigLayer, names: readonly string[]): Diagnost
     const near = nearestName(name, [...known]);
     return toWarning(layer, {
       message: `${what} names the client ${quote(name)}, which does not exist: no token has this name`,
-      hint: `${near === undefined ? "" : `did you mean ${near}? otherwise `}create the token: toolcrib token create NAME`,
+      hint: `${near === undefined ? "" : `did you mean ${near}? otherwise `}create the token: toolcrib token create ${name}`,
       span,
       path: pathText(place),
     });

@@ -70,7 +70,7 @@ import { GatewayService } from "./service/gateway-service.ts";
 import { toInnerResult } from "./service/outcome-to-wire.ts";
 import { UnknownTools } from "./service/unknown-tool.ts";
 import { LateTools } from "./sources/late-tools.ts";
-import { toSummary } from "./tool-summary.ts";
+import { toSummary, withDeclared } from "./tool-summary.ts";
 
 /** Greatest depth of inner calls. */
 const maxCallDepth = 16;
@@ -346,7 +346,7 @@ export class GatewayCore {
     const entry = this.find(identity, name);
     if (entry === undefined) return undefined;
     const { tool, shownDefinition } = entry;
-    const definition = this.#deps.scrubber.value(shownDefinition);
+    const definition = this.#deps.scrubber.value(withDeclared(shownDefinition, entry));
     return definition === tool.definition ? tool : { ...tool, definition };
   }
 

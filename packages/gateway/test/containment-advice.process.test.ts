@@ -89,6 +89,13 @@ describe("the advice about failures of contained servers", { skip }, () => {
       ],
       ["scoped:result", "getaddrinfo EAI_AGAIN a.example", undefined],
       [
+        "scoped:error",
+        "a.example resolves to 198.18.0.1, which is not a public address",
+        /stands for the host, .* adds the option that accepts them to its args, such as --allow-private-ips$/,
+      ],
+      // Without a scoped network, such an address stands for nothing.
+      ["plain:error", "a.example resolves to 198.18.0.1, which is not a public address", undefined],
+      [
         "named:result",
         "ENOENT: no such file or directory, open '/srv/d/b.txt'",
         /names\. If this file exists, .*"\/srv\/d\/b\.txt"/,

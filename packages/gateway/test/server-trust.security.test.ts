@@ -270,7 +270,18 @@ test("every client is shown the annotations that are believed; the declared ones
       const { tools: listed } = await client.listTools();
       assert.deepEqual(listed.find(({ name }) => name === "s__look")?.annotations, shown, trust);
       const described = await client.callTool({ name: "describe_tool", arguments: { name: "s__look" } });
-      assert.deepEqual(JSON.parse(textOf(described)).annotations, shown, trust);
+      const { annotations, _meta } = JSON.parse(textOf(described));
+      assert.deepEqual(annotations, shown, trust);
+      const said = listed.find(({ name }) => name === "s__look");
+      const isBelieved = shown.readOnlyHint && !shown.openWorldHint;
+      // What the server declares is beside what is believed.
+      const declared = _meta?.["toolcrib/declared"]?.annotations;
+      assert.deepEqual(
+        declared,
+        isBelieved ? undefined : { readOnlyHint: true, openWorldHint: false },
+        trust,
+      );
+      assert.equal(said?._meta, undefined);
     }
     const own = await setting.connect({ server: "s" });
     const { tools: ofServer } = await own.listTools();

@@ -32,11 +32,17 @@ export interface AdviceFacts {
   readonly userHome: string;
 }
 
+/** An address of a host in a scoped network. */
+const standInAddress = /\b198\.1[89]\.\d{1,3}\.\d{1,3}\b/;
+
 /** Returns advice about a text with which a server failed; undefined where its containment has nothing to do with it. */
 export function adviceOn(text: string, facts: AdviceFacts): string | undefined {
   const { server } = facts;
   if (!facts.isContained()) return undefined;
   const { networkEgress, filesystemWrite, egressAllow } = server.containment.effective;
+  if (networkEgress === "scoped" && standInAddress.test(text)) {
+    return `The server "${server.id}" is contained: each host of egress_allow has an address of 198.18.0.0/15 in its network, which stands for the host, and the gateway checks the real addresses. Where the server refuses such addresses, the operator adds the option that accepts them to its args, such as --allow-private-ips`;
+  }
   const need = findRefusedNeed(text);
   if (need?.kind === "network") {
     if (networkEgress === "allow" || (need.host !== undefined && egressAllow.includes(need.host)))

@@ -12,7 +12,9 @@ import type { ToolResult } from "@toolcrib/tool";
 export interface ToolDescription extends ToolSummary {
   readonly inputSchema: JsonObject;
   readonly outputSchema?: JsonObject;
+  /** Those by which the gateway treats it. */
   readonly annotations?: JsonObject;
+  readonly _meta?: JsonObject;
 }
 
 /** The state of a server or toolspec. */

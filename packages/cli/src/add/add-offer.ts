@@ -9,11 +9,9 @@ import { join, resolve } from "node:path";
 import type { ToolServerConfig } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
 import { isCredentialVariable } from "@toolcrib/redaction";
-import { findRunningGateways } from "../access/run-file.ts";
 import { printDefinition } from "../approve/print-definition.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
-import { shortPath } from "../config/find-config-files.ts";
 import { unseenPlaces } from "../config/lint-arguments.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
@@ -28,6 +26,7 @@ import { type ConfigFile, withEntry, writeConfigFile } from "../toolspec/config-
 import { configurationLines } from "../toolspec/entry-text.ts";
 import { askAboutPaths, wantedPaths, withReadPaths } from "./agreed-paths.ts";
 import { approveShown } from "./approve-shown.ts";
+import { gatewayLines } from "./gateway-lines.ts";
 import { requireSecrets, withoutSecrets } from "./missing-secrets.ts";
 import type { Offer, OfferFact } from "./offer.ts";
 import {
@@ -422,18 +421,4 @@ function reportAdded(
   const configFlag = options.configFiles.map((path) => ` --config ${shellQuote(path)}`).join("");
   output.print("", output.style("bold", "Try"), `  ${command} list --server ${shellQuote(id)}${configFlag}`);
   return exitCodes.done;
-}
-
-/** Says how a running gateway gets to know a changed configuration: it watches the files that it was started with. */
-export function gatewayLines(context: CliContext, { path }: Pick<ConfigFile, "path">): readonly string[] {
-  const { home } = context.options;
-  const running = findRunningGateways(home);
-  const [other] = running;
-  if (other === undefined) return [];
-  if (running.some(({ configFiles }) => configFiles.includes(path)))
-    return ["a gateway is running: it takes the change over within a second"];
-  const read = other.configFiles.map((file) => safeLine(shortPath(file, context.directory))).join(", ");
-  return [
-    `${context.output.style("yellow", "!")} a gateway is running with ${read === "" ? "no file" : read}: it does not read ${safeLine(shortPath(path, context.directory))}`,
-  ];
 }

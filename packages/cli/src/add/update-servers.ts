@@ -21,7 +21,7 @@ import {
   openConfigFile,
   writeConfigFile,
 } from "../toolspec/config-file.ts";
-import { configFilesOf, gatewayLines } from "./add-offer.ts";
+import { configFilesOf } from "./add-offer.ts";
 import { approveShown } from "./approve-shown.ts";
 import {
   compareDefinitions,
@@ -29,6 +29,7 @@ import {
   type DefinitionChanges,
   type TriedVersion,
 } from "./compare-trials.ts";
+import { gatewayLines } from "./gateway-lines.ts";
 import { commandOf } from "./offer.ts";
 import type { LookUps } from "./open-look-ups.ts";
 import { compareVersions, type PinnedServer, pinnedServers, withVersion } from "./pinned-servers.ts";

@@ -6,13 +6,13 @@
  * Nothing is added when the server does not start.
  */
 
-import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { type GatewayConfig, readAdoptedAt, runnerOf } from "@toolcrib/config";
 import { hasErrors } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import { localIdentity } from "@toolcrib/tool";
 import { adoptedSource, offeredTools, parseManifest } from "@toolcrib/toolspec";
-import { findRunningGateways } from "../access/run-file.ts";
+import { gatewayLines } from "../add/gateway-lines.ts";
 import { printDefinitions, printFacts, unseenFacts } from "../add/show-offer.ts";
 import { definitionsOf, uncountedOf } from "../add/trial.ts";
 import { askAboutWaiting } from "../approve/ask-about-waiting.ts";
@@ -84,6 +84,7 @@ export async function addServer(
   const named = isAbsolute(reference) ? relativeTo(dirname(file.path), reference) : reference;
   if (presentServer(file, id, named) !== undefined) return alreadyPresent(context, id, file, flags);
   output.print(...headingLines(entry, output), "", ...factLines(entry, output), "");
+  requireVariable(context, entry, reference, flags);
   requireRunner(context, runnerOf(source));
   const wanted = wantedSecrets(entry, id, new Map(flags.secret ?? []));
   // Check that the entry can be written before the user types a secret.
@@ -110,7 +111,7 @@ export async function addServer(
   if (missing.length > 0) {
     if (isDry) return reportDry(context, file, serverEntry);
     await write();
-    return reportAdded(context, { entry, id, file, secrets, tools: [], approved: [] });
+    return reportAdded(context, { entry, id, file, secrets, tools: [], offered: 0, approved: [] });
   }
   await using server = await contact(context, { config: added.config, file }, id, source);
   const declared = added.config.toolServers.find((one) => one.id === id);
@@ -122,7 +123,33 @@ export async function addServer(
   await write();
   output.print(...differenceLines(server.status, output));
   const approved = await approve(context, server, id, flags);
-  return reportAdded(context, { entry, id, file, secrets, tools: server.tools, approved });
+  const offered = definitionsOf(server, id).filter(({ kind }) => kind === "tool").length;
+  return reportAdded(context, { entry, id, file, secrets, tools: server.tools, offered, approved });
+}
+
+/** How a manifest says that its server does not work without a variable, and whether that names a file it writes. */
+const neededVariable = /\bNeeds ([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)( in a folder that it may write)?/;
+
+/** Fails where the manifest names a variable that the server needs and that is not given. @throws {CliError} */
+function requireVariable(
+  context: CliContext,
+  { manifest }: ServerEntry,
+  reference: string,
+  { env = [] }: AddFlags,
+): void {
+  const [, name, isWritten] = neededVariable.exec(manifest.description ?? "") ?? [];
+  if (name === undefined || env.some(([given]) => given === name)) return;
+  const add = `${ownCommand(context)} add ${shellQuote(reference)}`;
+  // No server may write below the home of Toolcrib.
+  const place = join(context.env["HOME"] ?? context.directory, `${manifest.name}-data`);
+  const folder = shellQuote(place);
+  const file = shellQuote(join(place, `${manifest.name}.jsonl`));
+  throw new CliError("CLI_USAGE", `Nothing was added: ${manifest.name} does not work without ${name}`, {
+    hint:
+      isWritten === undefined
+        ? `give its value: ${add} --env ${name}=VALUE`
+        : `name a file in a folder of its own: mkdir -p ${folder} && ${add} --env ${name}=${file} --write ${folder}`,
+  });
 }
 
 function reportDry({ output }: CliContext, file: ConfigFile, entry: JsonObject): ExitCode {
@@ -221,12 +248,15 @@ function reportAdded(
     readonly id: string;
     readonly file: ConfigFile;
     readonly secrets: readonly ObtainedSecret[];
+    /** All that the server has. */
     readonly tools: readonly string[];
+    /** Those that clients get. */
+    readonly offered: number;
     readonly approved: readonly string[];
   },
 ): ExitCode {
   const { output, options } = context;
-  const { entry, id, file, secrets, tools, approved } = done;
+  const { entry, id, file, secrets, tools, offered: offeredCount, approved } = done;
   const command = ownCommand(context);
   const { name, version } = entry.manifest;
   output.json({ id, name, version, file: file.path, result: "added", secrets, tools, approved });
@@ -238,13 +268,14 @@ function reportAdded(
     if (one.result === "missing")
       output.print(`${mark} store its secret: ${command} secret set ${shellQuote(one.name)}`);
   }
-  if (tools.length > 0) output.print(`${check} it runs contained, with ${counted(tools.length, "tool")}`);
+  const all = counted(tools.length, "tool");
+  const count = offeredCount === tools.length ? all : `${offeredCount} of its ${all} (--all-tools: all)`;
+  if (tools.length > 0) output.print(`${check} it runs contained, with ${count}`);
   output.print(`${check} added ${id} to ${file.shown}`);
   if (approved.length > 0) output.print(`${check} approved ${counted(approved.length, "definition")}`);
   else if (tools.length > 0 || secrets.some(({ result }) => result === "missing"))
     output.print(`${mark} approve its tools: ${command} approve ${shellQuote(id)}`);
-  if (findRunningGateways(options.home).length > 0)
-    output.print(`${mark} restart the running gateway first: it does not serve ${id} yet`);
+  output.print(...gatewayLines(context, file));
   const configFlag = options.configFiles.map((path) => ` --config ${shellQuote(path)}`).join("");
   const offered = offeredTools(entry.manifest, [], "default");
   output.print("", output.style("bold", "Try"), `  ${command} list --server ${safeLine(id)}${configFlag}`);

@@ -17,6 +17,9 @@ import { type ApprovalAccess, callIdStart, openApprovals, type StartingSource } 
 import { printArguments, printSteps, printWholeArguments } from "./print-arguments.ts";
 import { countedOf, isLong, printDefinition, printSummary } from "./print-definition.ts";
 
+/** Most servers that the command of a list names. */
+const namedMaxCount = 8;
+
 /** Options of the command. */
 export interface ApproveFlags {
   readonly tool?: readonly string[];
@@ -107,10 +110,8 @@ function listWaiting(
         what === "tools" ? "tools" : "tools, prompts, resources or instructions",
       ]),
     );
-    output.print(
-      "",
-      `See and approve them: ${ownCommand(context)} approve ${safeLine(servers[0]?.server ?? "")}`,
-    );
+    const named = servers.slice(0, namedMaxCount).map(({ server }) => safeLine(server));
+    output.print("", `See and approve them: ${ownCommand(context)} approve ${named.join(" ")}`);
   }
   if (servers.length > 0 && calls.length > 0) output.print("");
   if (calls.length > 0) {

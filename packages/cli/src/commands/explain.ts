@@ -7,6 +7,7 @@ export const command = defineCommand({
   summary: "explain an error code: cause, example and fix; without a code, list all",
   arguments: {
     code: {
+      completes: "code",
       help: "a code such as CONFIG_URL_INSECURE or 32602, an area such as config, or CONFIG_URL_ for all that begin so",
       isOptional: true,
     },

@@ -12,7 +12,7 @@ import {
   withoutServer,
   withServer,
 } from "@toolcrib/clients";
-import { isCodedError } from "@toolcrib/diagnostics";
+import { type CodedError, isCodedError } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import { findRunningGateways } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -61,8 +61,13 @@ export async function connectClients(
   const programs = chosenPrograms(context, ids, flags);
   const { output } = context;
   if (flags.print === true) return await printEntries(context, programs, flags);
-  const changes: Change[] = [];
-  for (const program of programs) changes.push(await planChange(context, program, flags));
+  const { changes, skipped } = await planChanges(context, programs, flags);
+  for (const one of skipped) showSkipped(context, one);
+  const left = skipped.map(({ program, error }) => ({
+    client: program.id,
+    code: error.code,
+    reason: error.message,
+  }));
   for (const change of changes) showChange(context, change);
   const [awaited] = changes.flatMap(({ gateway }) => gateway.awaitedUrl ?? []);
   if (awaited !== undefined) {
@@ -73,7 +78,7 @@ export async function connectClients(
   }
   if (flags.stdio !== true) noteOtherConfiguration(context, "the clients get the servers of that gateway");
   if (!(await isAgreed(context, flags))) {
-    output.json({ connected: [], files: changes.map(({ file }) => file) });
+    output.json({ connected: [], files: changes.map(({ file }) => file), skipped: left });
     return exitCodes.failed;
   }
   // Two commands at once would not know which of them created a token.
@@ -90,12 +95,16 @@ export async function connectClients(
       file,
       ...tokenMember(gateway),
     })),
+    skipped: left,
   });
-  output.print(
-    "",
-    `Take it back with ${ownCommand(context)} disconnect ${programs.map(({ id }) => id).join(" ")}`,
+  const connected = changes.map(({ program }) => program.id).join(" ");
+  output.print("", `Take it back with ${ownCommand(context)} disconnect ${connected}`);
+  if (skipped.length === 0) return exitCodes.done;
+  const names = skipped.map(({ program }) => program.id).join(" ");
+  output.note(
+    `Not connected: ${names}. Fix what is said above, then: ${ownCommand(context)} connect ${names}`,
   );
-  return exitCodes.done;
+  return exitCodes.failed;
 }
 
 /** A planned change of a file. */
@@ -105,6 +114,38 @@ interface Change {
   /** Undefined where there is no file. */
   readonly before: string | undefined;
   readonly gateway: GatewayEntry;
+}
+
+/** A client that --all leaves out, and why. */
+interface Skipped {
+  readonly program: ClientProgram;
+  readonly error: CodedError;
+}
+
+/** Plans the changes of all files. With --all, a client whose file cannot be changed is left out. @throws {CliError} where none can */
+async function planChanges(
+  context: CliContext,
+  programs: readonly ClientProgram[],
+  flags: ConnectFlags,
+): Promise<{ readonly changes: readonly Change[]; readonly skipped: readonly Skipped[] }> {
+  const changes: Change[] = [];
+  const skipped: Skipped[] = [];
+  for (const program of programs) {
+    try {
+      changes.push(await planChange(context, program, flags));
+    } catch (error) {
+      if (flags.all !== true || !isCodedError(error)) throw error;
+      skipped.push({ program, error });
+    }
+  }
+  const [first] = skipped;
+  if (changes.length === 0 && first !== undefined) throw first.error;
+  return { changes, skipped };
+}
+
+function showSkipped({ output }: CliContext, { program, error }: Skipped): void {
+  const hint = error.hint === undefined ? [] : [`  hint: ${error.hint}`];
+  output.note(`${output.noteStyle("red", "✗")} ${program.name} is left out: ${error.message}`, ...hint);
 }
 
 function chosenPrograms(

@@ -27,8 +27,9 @@ import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
 import { probeAddress } from "../serve/probe-address.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
+import { startingText } from "../serve/starting-text.ts";
 import { waitForServers } from "../serve/wait-for-servers.ts";
-import { type Finding, failed, ok, warning } from "./check.ts";
+import { type Finding, failed, ok, unknown, warning } from "./check.ts";
 import { anchorFinding, checkAnchors } from "./check-anchors.ts";
 import { checkDeclared } from "./check-declared.ts";
 import { checkEmbeddings, embeddingsFinding } from "./check-embeddings.ts";
@@ -323,6 +324,13 @@ function contactOf(
   if (health.state === "idle") {
     return ok(subject, `idle; starts at its first call: ${counted(tools, "remembered tool")}`);
   }
+  // A first start fetches a package, which takes as long as its size and the network want.
+  if (health.state === "starting" && health.phase === "fetching")
+    return unknown(
+      subject,
+      `not tried: ${startingText(health)}`,
+      "run toolcrib doctor again, or follow it with toolcrib status --watch",
+    );
   const file = join(options.home, "logs", `${id}.log`);
   const log = existsSync(file) ? `see ${shellQuote(file)}` : undefined;
   const fallback = log ?? "run toolcrib serve --log-level debug";

@@ -4,10 +4,12 @@
  * one is, and without a terminal a short help.
  */
 
+import { setTimeout as delay } from "node:timers/promises";
 import { clientPrograms } from "@toolcrib/clients";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { getFromGateway } from "../access/gateway-api.ts";
 import { findReachableGateway, openToolAccess } from "../access/open-tool-access.ts";
+import type { ServerState } from "../access/tool-access.ts";
 import { approve } from "../approve/approve.ts";
 import { openApprovals } from "../approve/open-approvals.ts";
 import { ensureGateway } from "../bridge/ensure-gateway.ts";
@@ -21,6 +23,7 @@ import { importClients, makePlan } from "../import/import-clients.ts";
 import { writeConfig } from "../init/write-config.ts";
 import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
+import { withProgress } from "../progress/progress.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { argumentsWord, findExampleCall } from "../serve/example-call.ts";
 import { ownCommand } from "../serve/own-command.ts";
@@ -32,6 +35,10 @@ import { shortHelp } from "./short-help.ts";
 const approvalsMaxCount = 20;
 /** Most tools among which the example is chosen. */
 const describedMaxCount = 50;
+/** Longest time that the walk waits for servers, such as those whose packages are fetched, in milliseconds. */
+const startsWaitMs = 180_000;
+/** Milliseconds between two polls of their states. */
+const pollMs = 300;
 
 /** Runs the command. */
 export async function firstRun(context: CliContext): Promise<ExitCode> {
@@ -194,11 +201,10 @@ async function callStep(context: CliContext): Promise<void> {
     output.print("Without a gateway there is nothing to call.");
     return;
   }
+  const starting = await untilStarted(context);
   const example = await findExample(context);
   if (example === undefined) {
-    output.print(
-      "No tool can be called without arguments that only you know. Find one with search, or list.",
-    );
+    output.print(await whyNoExample(context, starting));
     return;
   }
   const { tool, args } = example;
@@ -210,13 +216,56 @@ async function callStep(context: CliContext): Promise<void> {
   await callTool(context, tool.id, JSON.stringify(args), {});
 }
 
+/** Waits for servers that are starting, for a limited time and if that is wanted. @returns those that still are */
+async function untilStarted(context: CliContext): Promise<readonly ServerState[]> {
+  const { output, now, signal } = context;
+  await using access = await openToolAccess(context);
+  // The first list waits a short time for servers that are starting.
+  await access.list();
+  const find = async () => (await access.servers()).filter(({ state }) => state === "starting");
+  let starting = await find();
+  if (starting.length === 0) return starting;
+  output.print("Not ready yet:");
+  for (const { id, reason = "starting" } of starting)
+    output.print(`  ${output.style("yellow", "…")} ${safeLine(id)}: ${safeLine(reason)}`);
+  const question = `Wait until ${starting.length === 1 ? "it is" : "they are"} ready, at most ${startsWaitMs / 60_000} minutes?`;
+  if (!(await asks(context, question))) return starting;
+  const untilMs = now() + startsWaitMs;
+  await withProgress(
+    context,
+    () => `Waiting for ${starting.map(({ id, reason = "starting" }) => `${id} (${reason})`).join(", ")}`,
+    async () => {
+      while (starting.length > 0 && now() < untilMs) {
+        await delay(pollMs, undefined, { signal });
+        starting = await find();
+      }
+    },
+  );
+  return starting;
+}
+
+/** Returns why there is no tool to try, and what to do about it. */
+async function whyNoExample(context: CliContext, starting: readonly ServerState[]): Promise<string> {
+  const command = ownCommand(context);
+  const names = (ids: readonly string[]) => ids.map(safeLine).join(", ");
+  if (starting.length > 0) {
+    const ids = names(starting.map(({ id }) => id));
+    return `No call yet: not ready are ${ids}. When ${command} status shows them ready, allow\ntheir tools with ${command} approve, and call one with ${command} call TOOL.`;
+  }
+  const waiting = await waitingServers(context);
+  if (waiting.length > 0)
+    return `No call yet: the new tools of ${names(waiting)} wait for your approval.\nAllow them with ${command} approve, and call one with ${command} call TOOL.`;
+  await using access = await openToolAccess(context);
+  if ((await access.list()).every(({ isOwn }) => isOwn)) {
+    const failed = (await access.servers()).filter(({ reason }) => reason !== undefined);
+    const reasons = failed.map(({ id, reason = "" }) => `\n  ${safeLine(id)}: ${safeLine(reason)}`);
+    return `No server offers a tool${reasons.length === 0 ? "" : ":"}${reasons.join("")}\nSee ${command} status.`;
+  }
+  return `No tool can be called without arguments that only you know. Find one with\n${command} search WORDS or ${command} list, and see its arguments with ${command} describe TOOL.`;
+}
+
 /** Finds a tool that can be tried, after asking about new ones. */
 async function findExample(context: CliContext): Promise<ReturnType<typeof findExampleCall>> {
-  {
-    await using access = await openToolAccess(context);
-    // The first list waits for servers that are starting.
-    await access.list();
-  }
   await askAboutNew(context);
   await using access = await openToolAccess(context);
   const tools = (await access.list()).filter(({ isOwn }) => !isOwn);

@@ -30,6 +30,7 @@ import { shellQuote } from "../serve/shell-quote.ts";
 import { type ConfigFile, openConfigFile, withEntries, writeConfigFile } from "../toolspec/config-file.ts";
 import { findServers, knownSources } from "./find-servers.ts";
 import type { ImportPlan, PlannedServer } from "./import-types.ts";
+import { lostPaths } from "./lost-paths.ts";
 import { type Measured, measureServers } from "./measure-servers.ts";
 import { type MovePlan, makeMoves, movesJson, planMoves, showMoves } from "./move-servers.ts";
 import { planImport, type Target } from "./plan-import.ts";
@@ -142,7 +143,10 @@ function withUnseen(context: CliContext, file: ConfigFile, server: PlannedServer
   const [parsed] = parseConfig([{ name: file.shown, text }]).value?.toolServers ?? [];
   if (parsed === undefined) return server;
   const unseen = unseenPlaces(context, parsed, [file.path]);
-  const notes = unseen.map(({ problem, hint }) => `it ${problem}; ${hint}`);
+  const notes = [
+    ...unseen.map(({ problem, hint }) => `it ${problem}; ${hint}`),
+    ...lostPaths(parsed).map((problem) => `it ${problem}`),
+  ];
   return {
     ...server,
     notes: [...server.notes, ...notes],
@@ -342,7 +346,7 @@ function printNext(context: CliContext, file: ConfigFile, plan: ImportPlan, move
   ];
   output.print(
     "",
-    ...(isServed ? ["The running gateway starts these servers now."] : []),
+    ...(isServed && plan.servers.length > 0 ? ["The running gateway starts these servers now."] : []),
     clients,
     ...(isServed ? [] : [`  ${command} serve           start the gateway`]),
     ...(moved.length === 0 ? connect : []),

@@ -31,6 +31,7 @@ const sources: { readonly [Kind in NameKind]: (context: CliContext) => Promise<r
   token: async ({ options }) => namesIn(join(options.home, "tokens")),
   secret: secretNames,
   call: async ({ options }) => recentCalls(options.home),
+  code: async () => Object.keys((await import("../explain/meanings.ts")).meanings),
 };
 
 /** The running gateway, unless the command line names a configuration. */

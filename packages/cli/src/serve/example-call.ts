@@ -36,11 +36,31 @@ export function findExampleCall(tools: Iterable<ToolDescription>): ExampleCall |
 const readOnlyName =
   /^(?:echo|ping|list|get|read|search|find|show|describe|status|info|time|now|version|count|sum|add)(?:$|[^a-z])/i;
 
-/** Whether a tool is annotated as read-only, or has no annotation and the name of a tool that reads. */
-function isReadOnly({ id, namespace, annotations }: ToolDescription): boolean {
+/** What a server declares about a tool that the gateway treats otherwise. */
+export interface DeclaredOtherwise {
+  readonly annotations: JsonObject;
+  readonly trustState: string;
+  readonly mutabilityClass: string;
+}
+
+/** Returns what the server of a tool declares, where the gateway treats the tool otherwise. */
+export function declaredOf({ _meta }: Pick<ToolDescription, "_meta">): DeclaredOtherwise | undefined {
+  const declared = _meta?.["toolcrib/declared"];
+  if (!isJsonObject(declared) || !isJsonObject(declared["annotations"])) return undefined;
+  const { annotations, trustState, mutabilityClass } = declared;
+  return { annotations, trustState: String(trustState), mutabilityClass: String(mutabilityClass) };
+}
+
+/**
+ * Whether a tool is annotated as read-only, or has no annotation and the name of a tool that reads. One whose
+ * annotations are not believed needs both.
+ */
+function isReadOnly(tool: ToolDescription): boolean {
+  const { id, namespace, annotations } = tool;
+  const hasName = readOnlyName.test(id.slice(namespace.length + 1));
   if (annotations?.["readOnlyHint"] === true) return true;
-  if (annotations?.["readOnlyHint"] === false || annotations?.["destructiveHint"] === true) return false;
-  return readOnlyName.test(id.slice(namespace.length + 1));
+  const { readOnlyHint, destructiveHint } = declaredOf(tool)?.annotations ?? annotations ?? {};
+  return readOnlyHint !== false && destructiveHint !== true && hasName;
 }
 
 /** Names of arguments that accept any text. */
@@ -71,7 +91,9 @@ export function argumentsWord(args: JsonObject): string {
 /** Returns arguments that match the simple parts of `schema`. */
 export function exampleArguments(schema: JsonObject): JsonObject {
   const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
-  return Object.fromEntries(requiredOf(schema).map((name) => [name, exampleValue(properties[name], 0)]));
+  return Object.fromEntries(
+    requiredOf(schema).map((name) => [name, exampleValue(properties[name], 0, name)]),
+  );
 }
 
 function requiredOf(schema: JsonObject): readonly string[] {
@@ -92,12 +114,14 @@ function givenValue(schema: JsonObject): JsonValue | undefined {
 /** Deepest nesting of an example. */
 const exampleMaxDepth = 4;
 
-function exampleValue(schema: JsonValue | undefined, depth: number): JsonValue {
+/** @param name of the argument: a text that only the caller knows is a placeholder, such as `<timezone>` */
+function exampleValue(schema: JsonValue | undefined, depth: number, name: string): JsonValue {
   if (!isJsonObject(schema) || depth > exampleMaxDepth) return "…";
   const given = givenValue(schema);
   if (given !== undefined) return given;
   const options = schema["anyOf"] ?? schema["oneOf"];
-  if (schema["type"] === undefined && Array.isArray(options)) return exampleValue(options[0], depth + 1);
+  if (schema["type"] === undefined && Array.isArray(options))
+    return exampleValue(options[0], depth + 1, name);
   const type = Array.isArray(schema["type"]) ? schema["type"][0] : schema["type"];
   switch (type) {
     case "integer":
@@ -108,18 +132,19 @@ function exampleValue(schema: JsonValue | undefined, depth: number): JsonValue {
     case "null":
       return null;
     case "array":
-      return [exampleValue(schema["items"], depth + 1)];
+      return [exampleValue(schema["items"], depth + 1, name)];
     case "object":
       return Object.fromEntries(
-        requiredOf(schema).map((name) => [
-          name,
+        requiredOf(schema).map((inner) => [
+          inner,
           exampleValue(
-            isJsonObject(schema["properties"]) ? schema["properties"][name] : undefined,
+            isJsonObject(schema["properties"]) ? schema["properties"][inner] : undefined,
             depth + 1,
+            inner,
           ),
         ]),
       );
     default:
-      return "hello";
+      return freeText.test(name) ? "hello" : `<${name}>`;
   }
 }

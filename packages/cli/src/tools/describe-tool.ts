@@ -5,8 +5,14 @@ import { openToolAccess } from "../access/open-tool-access.ts";
 import type { ToolDescription } from "../access/tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { wrapText } from "../explain/wrap-text.ts";
 import { type Output, safeLine, safeText } from "../output/output.ts";
-import { argumentsWord, exampleArguments } from "../serve/example-call.ts";
+import {
+  argumentsWord,
+  type DeclaredOtherwise,
+  declaredOf,
+  exampleArguments,
+} from "../serve/example-call.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { findTool } from "./find-tool.ts";
 import { serverOfName } from "./tool-names.ts";
@@ -26,7 +32,13 @@ function printTool(context: CliContext, tool: ToolDescription): void {
   const { output } = context;
   const title = tool.title === undefined ? "" : output.style("dim", `  ${safeLine(tool.title)}`);
   output.print(output.style(["bold", "cyan"], tool.wireName) + title);
-  output.print(output.style("dim", `${tool.id}, ${tool.origin}${hintsOf(tool.annotations)}`));
+  const declared = declaredOf(tool);
+  const { annotations } = tool;
+  const says = saysText(annotations, declared);
+  output.print(output.style("dim", `${tool.id}, ${tool.origin}${says}`));
+  if (declared !== undefined)
+    for (const line of wrapText(treatedText(annotations, declared), columns, ""))
+      output.print(output.style("dim", line));
   // Indent it, so that no line of it looks like output of this command.
   if (tool.description !== undefined) {
     output.print("", safeText(tool.description.trim()).replace(/^(?=.)/gm, "  "));
@@ -36,18 +48,42 @@ function printTool(context: CliContext, tool: ToolDescription): void {
   output.print("", output.style("bold", "Call it"), `  ${ownCommand(context)} call ${tool.wireName} ${args}`);
 }
 
-function hintsOf(annotations: JsonObject | undefined): string {
-  const says = (name: string, yes: string, no: string | undefined) => {
-    const value = annotations?.[name];
-    return value === true ? [yes] : value === false && no !== undefined ? [no] : [];
-  };
-  const hints = [
-    ...says("readOnlyHint", "says it only reads", undefined),
-    ...says("destructiveHint", "says it may destroy data", "says it destroys no data"),
-    ...says("idempotentHint", "is idempotent", undefined),
-    ...says("openWorldHint", "accesses external systems", undefined),
-  ];
-  return hints.length === 0 ? "" : `; ${hints.join(", ")}`;
+/** Columns of a text of the command itself. */
+const columns = 80;
+
+/** What an annotation says when it is true, and when it is false. */
+const hintWords: readonly (readonly [name: string, yes: string, no: string])[] = [
+  ["readOnlyHint", "only reads", "writes"],
+  ["destructiveHint", "may destroy data", "destroys no data"],
+  ["idempotentHint", "is idempotent", "is not idempotent"],
+  ["openWorldHint", "accesses external systems", "accesses no external systems"],
+];
+
+function hintTexts(annotations: JsonObject, isWanted: (name: string) => boolean): string[] {
+  return hintWords.flatMap(([name, yes, no]) => {
+    const value = annotations[name];
+    return typeof value === "boolean" && isWanted(name) ? [value ? yes : no] : [];
+  });
+}
+
+/** Returns what the server says and the gateway does not treat otherwise. */
+function saysText(annotations: JsonObject = {}, declared: DeclaredOtherwise | undefined): string {
+  const isSame = (name: string) => declared === undefined || declared.annotations[name] === annotations[name];
+  const hints = hintTexts(annotations, isSame);
+  return hints.length === 0 ? "" : `; says that it ${hints.join(", ")}`;
+}
+
+/** Returns how the gateway treats a tool otherwise than its server says, and why. */
+function treatedText(annotations: JsonObject = {}, declared: DeclaredOtherwise): string {
+  const { trustState, mutabilityClass } = declared;
+  const isOther = (name: string) => declared.annotations[name] !== annotations[name];
+  const treated = hintTexts(annotations, isOther).join(", ");
+  const said = hintTexts(declared.annotations, isOther).join(", ");
+  const reason =
+    mutabilityClass === "unknown"
+      ? `its server is ${trustState}, so that what it declares is not believed`
+      : `the configuration declares mutability_class: ${mutabilityClass} for its server`;
+  return `Treated as if it ${treated}: ${reason}${said === "" ? "" : ` (it says that it ${said})`}`;
 }
 
 function printArguments(output: Output, schema: JsonObject): void {

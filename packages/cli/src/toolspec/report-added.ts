@@ -1,7 +1,7 @@
 /** Reports what `toolcrib add` did, and what to try next. */
 
 import { inputSchemaOf, type ToolspecTool } from "@toolcrib/toolspec";
-import { findRunningGateways } from "../access/run-file.ts";
+import { gatewayLines } from "../add/gateway-lines.ts";
 import type { CliContext } from "../cli-context.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
@@ -48,16 +48,13 @@ export function reportAdded(
     }
   }
   output.print(`${check} ${isNew ? `added ${id} to ${file.shown}` : `${id} is in ${file.shown}`}`);
-  // A running gateway answers the commands below, and does not know the new entry.
-  if (isNew && findRunningGateways(options.home).length > 0) {
-    output.print(
-      `${output.style("yellow", "!")} restart the running gateway first: it does not serve ${id} yet`,
-    );
-  }
+  // A running gateway answers the commands below.
+  if (isNew) output.print(...gatewayLines(context, file));
   const configFlag = options.configFiles.map((path) => ` --config ${shellQuote(path)}`).join("");
   output.print("", output.style("bold", "Try"), `  ${command} list --server ${id}${configFlag}`);
   const example = offered.find(({ method }) => method === "GET") ?? offered[0];
-  if (example !== undefined)
+  const isMissing = secrets.some(({ result }) => result === "missing");
+  if (example !== undefined && !isMissing)
     output.print(`  ${command} call ${id}__${example.name}${argumentWords(example)}${configFlag}`);
 }
 

@@ -5,6 +5,7 @@
  */
 
 import { outcomeStyles, tookOf } from "../audit/record-row.ts";
+import { wrapText } from "../explain/wrap-text.ts";
 import { type Output, type Style, safeLine } from "../output/output.ts";
 import { fitText, padText, textWidth } from "../output/text-width.ts";
 import type { TraceNode } from "./trace-node.ts";
@@ -79,8 +80,8 @@ export function traceLines(root: TraceNode, output: Output, options: TraceOption
       ].join("  ");
       const branch = node.children.length > 0 ? "│  " : "   ";
       const detail = safeLine(node.details.join(", "));
-      const below = `${others}${branch}${detail}`;
-      return [main.trimEnd(), ...(detail === "" ? [] : [output.style("dim", fitText(below, width))])];
+      const below = detail === "" ? [] : wrapText(detail, width, `${others}${branch}`);
+      return [main.trimEnd(), ...below.map((text) => output.style("dim", fitText(text, width)))];
     }),
   ];
 }

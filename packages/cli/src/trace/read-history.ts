@@ -3,6 +3,7 @@
 import type { AuditCall, AuditRecord } from "@toolcrib/store";
 import { localIdentity } from "@toolcrib/tool";
 import { findCallId, type TrailReader, unknownCall } from "../audit/find-call.ts";
+import { CliError } from "../cli-error.ts";
 import type { CallHistory } from "./trace-node.ts";
 
 /** Most events of one call that are read. */
@@ -42,7 +43,11 @@ function isOfCall(type: string): boolean {
 async function lastCallId(reader: TrailReader): Promise<string> {
   const latest = await reader.list({ type: ["call.intent", "call.denied"], limit: newestMaxCount });
   const newest = latest.find((record) => !isLookUp(record)) ?? latest[0];
-  if (newest === undefined) throw unknownCall("last");
+  if (newest === undefined) {
+    throw new CliError("CLI_CALL_NOT_FOUND", "The audit trail has no call yet", {
+      hint: "make one with toolcrib call TOOL; each home has its own trail (--home)",
+    });
+  }
   let { callId, parentId } = newest.data as { readonly callId: string; readonly parentId?: string };
   for (let depth = 0; parentId !== undefined && depth < depthMax; depth += 1) {
     callId = parentId;

@@ -67,6 +67,9 @@ function callDetails({ intent, completion }: AuditCall): readonly string[] {
     done?.resultBytes === undefined ? undefined : `${done.resultBytes} bytes`,
     ended?.code,
     denied?.reason,
+    done?.outcome === "tool_error"
+      ? "the tool answered with an error, whose text the audit trail does not keep"
+      : undefined,
   ];
   return facts.filter((fact) => fact !== undefined);
 }

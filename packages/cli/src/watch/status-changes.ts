@@ -44,13 +44,47 @@ export function factsOf(view: GatewayView): ReadonlyMap<string, StatusFact> {
       json: { what: "quarantined", id, reason },
     });
   }
-  for (const { id, client, tool } of calls) {
+  const configuration = configurationFact(status);
+  if (configuration !== undefined) facts.set("configuration", configuration);
+  for (const { id, client, tool, outdated } of calls) {
+    if (outdated !== undefined) {
+      facts.set(`call ${id}`, {
+        text: `cannot be approved any more ${safeLine(id)}: ${safeLine(client.name)} wanted to call ${safeLine(tool)}, and ${reasonLine(outdated)}`,
+        json: { what: "call", id, client: client.name, tool, state: "outdated", reason: outdated },
+      });
+      continue;
+    }
     facts.set(`call ${id}`, {
       text: `waits for approval ${safeLine(id)}: ${safeLine(client.name)} wants to call ${safeLine(tool)}`,
       json: { what: "call", id, client: client.name, tool, state: "waits for approval" },
     });
   }
   return facts;
+}
+
+/** Whether the configuration in the files is in force, and why not. A gateway of an earlier version does not say. */
+function configurationFact(status: object): StatusFact | undefined {
+  const { configuration } = status as Partial<Pick<GatewayStatus, "configuration">>;
+  if (configuration === undefined) return undefined;
+  const { loadedAt, lastError, incomplete = [], pendingRestart = [] } = configuration;
+  const what = "configuration";
+  const problems = [...(lastError === undefined ? [] : [lastError.message]), ...incomplete];
+  if (problems.length > 0) {
+    const reason = problems.map(reasonLine).join("; ");
+    return {
+      text: `the changed configuration is not in force: ${reason}`,
+      json: { what, state: "not in force", reason, loadedAt },
+    };
+  }
+  if (pendingRestart.length > 0) {
+    const parts = pendingRestart.map(safeLine).join(", ");
+    return {
+      text: `the configuration needs a restart for ${parts}`,
+      json: { what, state: "needs a restart", parts: pendingRestart, loadedAt },
+    };
+  }
+  const text = `configuration in force, loaded ${safeLine(String(loadedAt))}`;
+  return { text, json: { what, state: "in force", loadedAt } };
 }
 
 /** Returns the facts of `next` that `last` does not have, and what is gone. */

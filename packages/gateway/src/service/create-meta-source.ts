@@ -19,6 +19,7 @@ import type { CallTargets } from "../call/call-targets.ts";
 import type { GatewayCoreDeps } from "../core-config.ts";
 import type { ToolHit } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
+import { withDeclared } from "../tool-summary.ts";
 import type { UnknownTools } from "./unknown-tool.ts";
 
 /** What a query means. */
@@ -68,7 +69,7 @@ export function createMetaSource(deps: MetaToolsDeps): MetaSource {
     describe(identity, name) {
       const entry = tools.find(identity, name);
       if (entry === undefined) throw unknownTools.errorFor(identity, name);
-      if (!tools.isHidden(entry)) return entry.wireDefinition;
+      if (!tools.isHidden(entry)) return withDeclared(entry.wireDefinition, entry);
       throw new GatewayError("TOOL_UNAVAILABLE", `The tool "${entry.listedName}" is hidden`, {
         hint: "it is not listed or described (serve.tools.hidden); it can be called by its name",
       });

@@ -261,3 +261,22 @@ test("analyseComposite() finds common mistakes before the program runs, with the
   assert.match(hintOf("from requests import get") ?? "", /no other modules/);
   check('load("json.star", "json")\nreturn json.encode(1)', []);
 });
+
+test("analyseComposite() names the tools of a server whose name is that of a module", () => {
+  const { catalog: own } = setUpWorkshop({ "time.get_current_time": tool({ annotations: readOnly }) });
+  const findings = (code: string) =>
+    analyseComposite(code, own).diagnostics.map(({ message, hint }) => `${message}; ${hint}`);
+  const hint = 'time is the module of the language; the tools of the server "time" are time_.NAME';
+  assert.deepEqual(findings('return time.get_current_time(timezone="UTC")'), [
+    `The module time has no get_current_time (did you mean time_.get_current_time?); ${hint}`,
+  ]);
+  assert.deepEqual(findings("x = time.tomorrow"), [
+    `The module time has no tomorrow (did you mean time_?); ${hint}`,
+  ]);
+  assert.deepEqual(findings("return [time.now(), time_.get_current_time()]"), []);
+  // Without such a server, the language explains it.
+  assert.deepEqual(
+    analyseComposite("return time.get_current_time()", catalog).diagnostics.map(({ message }) => message),
+    [],
+  );
+});

@@ -9,8 +9,12 @@ import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import {
   type Expression,
   type File,
+  jsonModule,
+  mathModule,
   parseFile,
   resolveFile,
+  type StarlarkModule,
+  timeModule,
   toolDialect,
   universeFor,
 } from "@toolcrib/starlark";
@@ -99,7 +103,11 @@ function readProgram(
 }
 
 /** The modules of composites, which need no `load`. */
-const modules: ReadonlySet<string> = new Set(["json", "math", "time"]);
+const modules: ReadonlyMap<string, StarlarkModule> = new Map([
+  ["json", jsonModule],
+  ["math", mathModule],
+  ["time", timeModule],
+]);
 const noModules =
   "composites have no other modules: json, math and time need no load, and a saved tool is called as saved.NAME";
 
@@ -257,10 +265,28 @@ class Analysis {
 
   #attribute(expression: ExpressionOf<"AttributeExpression">): boolean {
     if (this.#toolOf(expression) !== undefined) return false;
+    this.#checkModule(expression);
     if (predeclaredName(expression.object) !== "params") return true;
     const { name, nameStart } = expression;
     this.#parameterUses.push({ name, span: { start: nameStart, end: nameStart + name.length } });
     return false;
+  }
+
+  /** Reports `time.get_current_time`, where `time` is the module and the tools of the server "time" are `time_`. */
+  #checkModule({ object, name, nameStart }: ExpressionOf<"AttributeExpression">): void {
+    const module = predeclaredName(object);
+    const members = module === undefined ? undefined : modules.get(module);
+    if (members === undefined || members.members.has(name)) return;
+    const namespace = this.#directory.namespaces.get(`${module}_`);
+    if (namespace === undefined || namespace.name !== module) return;
+    const tool = namespace.tools.has(name) ? `${module}_.${name}` : `${module}_`;
+    this.#report({
+      severity: "error",
+      code: "METATOOL_TOOL_UNKNOWN",
+      message: `The module ${module} has no ${name} (did you mean ${tool}?)`,
+      hint: `${module} is the module of the language; the tools of the server "${module}" are ${module}_.NAME`,
+      span: { start: nameStart, end: nameStart + name.length },
+    });
   }
 
   #index(expression: ExpressionOf<"IndexExpression">): boolean {
