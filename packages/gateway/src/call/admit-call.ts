@@ -188,8 +188,10 @@ async function admitChecked(
     // A person took minutes, in which the policy and the labels can have changed.
     const { depth } = call.subject;
     const latest = decide(deps, target, origin, () => callFactsOf(deps, args, origin, depth, labelled?.run));
-    if (latest.kind === "deny")
+    if (latest.kind === "deny") {
+      giveBack();
       return { refusal: { ...facts, decision: latest, hooks: hooked?.takeRecords() } };
+    }
     // The time that it took does not count.
     call = { ...call, startedAt: deps.now() - call.usedMs };
   }
