@@ -6,6 +6,7 @@
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { describe, it } from "node:test";
 import { clientPrograms } from "@toolcrib/clients";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
@@ -43,6 +44,10 @@ async function runPage(id: string): Promise<void> {
       .replace(/tcb_[\w-]+/g, "TOKEN")
       .replaceAll(directory.join("toolcrib.yaml"), "/home/ada/tools/toolcrib.yaml")
       .replaceAll(directory.path, "/home/ada")
+      .replace(
+        `${dirname(process.execPath)}:/usr/bin:/bin`,
+        "/home/ada/.local/bin:/usr/local/bin:/usr/bin:/bin",
+      )
       .replace(process.execPath, "/usr/local/bin/node")
       .replace(launcherPath, "/usr/local/lib/node_modules/toolcrib/bin/toolcrib.js");
     assert.equal(written, entry);
