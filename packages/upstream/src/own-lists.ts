@@ -13,6 +13,7 @@ import type { UpstreamSession } from "./upstream-session.ts";
 export interface OwnListsDeps {
   /** Reads the tools of a session. */
   readonly read: (session: UpstreamSession) => Promise<readonly Tool[]>;
+  readonly now: () => number;
   readonly startBackgroundTimer: StartTimer;
   /** Milliseconds in which several reports of a session are one. */
   readonly pauseMs: number;
@@ -29,6 +30,8 @@ export class OwnLists {
   readonly #lists = new Map<UpstreamSession, readonly Tool[]>();
   /** Sessions whose list is read, or will be; `true` if it changed again meanwhile. */
   readonly #reading = new Map<UpstreamSession, boolean>();
+  /** Time that the last list took, in milliseconds. */
+  #lastReadMs = 0;
   #added: { readonly of: readonly Tool[]; readonly tools: readonly Tool[] } | undefined;
 
   constructor(deps: OwnListsDeps) {
@@ -42,7 +45,9 @@ export class OwnLists {
       return;
     }
     this.#reading.set(session, false);
-    this.#deps.startBackgroundTimer(this.#deps.pauseMs, () => void this.#refresh(session));
+    // Reading takes at most half of the time for all sessions together, however often their servers report changes.
+    const pauseMs = Math.max(this.#deps.pauseMs, this.#lastReadMs * this.#reading.size);
+    this.#deps.startBackgroundTimer(pauseMs, () => void this.#refresh(session));
   }
 
   /** Returns `shared` with the tools of own sessions that it lacks; the same array until one of them changes. */
@@ -54,6 +59,7 @@ export class OwnLists {
 
   async #refresh(session: UpstreamSession): Promise<void> {
     const { closed } = session.connection;
+    const startedAt = this.#deps.now();
     try {
       const tools = await this.#deps.read(session);
       if (closed.aborted) return;
@@ -64,6 +70,7 @@ export class OwnLists {
     } catch {
       // The end of a session is reported elsewhere, and a list that cannot be read stays as it was.
     } finally {
+      this.#lastReadMs = this.#deps.now() - startedAt;
       const isStale = this.#reading.get(session) === true && !closed.aborted;
       this.#reading.delete(session);
       if (isStale) this.announced(session);

@@ -28,6 +28,12 @@ export interface Lists {
 /** A kind of list whose changes servers report. */
 export type ListKind = Exclude<SourceChange["kind"], "health">;
 
+/** Tools of a list, and which of its definitions are left out, in words. */
+interface OwnTools {
+  readonly tools: readonly Tool[];
+  readonly leftOut: string | undefined;
+}
+
 const listKinds: readonly ListKind[] = ["tools", "resources", "prompts"];
 
 /** Dependencies of `ServerCatalogue`. */
@@ -67,14 +73,17 @@ export class ServerCatalogue {
   constructor(deps: ServerCatalogueDeps) {
     this.#deps = deps;
     this.#ownLists = new OwnLists({
-      read: async (session) => (await this.#readKind(session, "tools", deps.stopped)).tools ?? [],
+      read: async (session) => (await this.#readTools(session, deps.stopped)).tools,
+      now: deps.now,
       startBackgroundTimer: deps.startBackgroundTimer,
       pauseMs: burstMs,
       onChange: () => deps.onChange("tools"),
     });
     const { remembered } = deps.settings;
+    const { tools, leftOut } = this.#toOwnTools(remembered?.tools ?? [], false);
+    this.#leftOut = leftOut;
     this.#lists = {
-      tools: this.#toOwnTools(remembered?.tools ?? [], false),
+      tools,
       resources: remembered?.resources ?? [],
       resourceTemplates: remembered?.resourceTemplates ?? [],
       prompts: remembered?.prompts ?? [],
@@ -191,14 +200,12 @@ export class ServerCatalogue {
   }
 
   async #readKind(session: UpstreamSession, kind: ListKind, signal: AbortSignal): Promise<Partial<Lists>> {
-    const isOffered = session.connection.capabilities[kind] !== undefined;
     if (kind === "tools") {
-      if (!isOffered) return { tools: [] };
-      const isModernHttp =
-        session.connection.era === "modern" && this.#deps.settings.kind === "streamable_http";
-      const definitions = await this.#read(session, "tools/list", "tools", signal);
-      return { tools: this.#toOwnTools(definitions, isModernHttp) };
+      const { tools, leftOut } = await this.#readTools(session, signal);
+      this.#leftOut = leftOut;
+      return { tools };
     }
+    const isOffered = session.connection.capabilities[kind] !== undefined;
     if (kind === "prompts") {
       if (!isOffered) return { prompts: [] };
       return { prompts: await this.#readOptional(session, "prompts/list", "prompts", signal) };
@@ -209,6 +216,13 @@ export class ServerCatalogue {
       this.#readOptional(session, "resources/templates/list", "resourceTemplates", signal),
     ]);
     return { resources, resourceTemplates };
+  }
+
+  async #readTools(session: UpstreamSession, signal: AbortSignal): Promise<OwnTools> {
+    const { capabilities, era } = session.connection;
+    if (capabilities["tools"] === undefined) return { tools: [], leftOut: undefined };
+    const definitions = await this.#read(session, "tools/list", "tools", signal);
+    return this.#toOwnTools(definitions, era === "modern" && this.#deps.settings.kind === "streamable_http");
   }
 
   #read(
@@ -245,16 +259,15 @@ export class ServerCatalogue {
     }
   }
 
-  #toOwnTools(definitions: readonly JsonObject[], isModernHttp: boolean): readonly Tool[] {
+  #toOwnTools(definitions: readonly JsonObject[], isModernHttp: boolean): OwnTools {
     const { settings, logger } = this.#deps;
     const { id, namespace = id } = settings;
     const owner = { id, namespace, tags: settings.tags ?? [], isModernHttp };
     const { tools, refused } = toTools(definitions, owner);
-    const leftOut = describeRefused(refused);
-    this.#leftOut = leftOut === undefined ? undefined : (settings.scrub?.(leftOut) ?? leftOut);
     for (const { name, reason } of refused) {
       logger.warn({ server: settings.id, tool: name, reason }, "tool definition was left out");
     }
-    return tools;
+    const leftOut = describeRefused(refused);
+    return { tools, leftOut: leftOut === undefined ? undefined : (settings.scrub?.(leftOut) ?? leftOut) };
   }
 }
