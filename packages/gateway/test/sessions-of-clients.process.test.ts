@@ -44,6 +44,20 @@ test("a tool that a server lists in the session of one client is listed for that
   await ada.close();
 });
 
+test("what is left out of the list of one client's session says nothing about the list of all", async () => {
+  await using gateway = await startTestGateway({ tool_servers: [interactive] });
+  const client = await gateway.connect({ capabilities: { elicitation: {} } });
+  const add = (name: string, silent: boolean) =>
+    client.callTool({ name: "echo__change_tools", arguments: { add: name, silent } });
+  await add("n".repeat(2000), true);
+  await add("fresh", false);
+  const isListed = async () => (await client.listTools()).tools.some(({ name }) => name === "echo__fresh");
+  await waitUntil(isListed, { what: "the list of the session is read" });
+  const [server] = gateway.gateway.status().servers;
+  assert.deepEqual([server?.health.state, server?.health.reason], ["ready", undefined]);
+  await client.close();
+});
+
 test("a page to visit reaches only a client that declares it", async () => {
   await using gateway = await startTestGateway({ tool_servers: [interactive] });
   for (const [elicitation, isAsked] of [
