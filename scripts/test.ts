@@ -66,8 +66,8 @@ const child = spawn(
     ...(flags.has("watch") ? ["--watch"] : []),
     // For a group of files in one process, each of which has its own limit.
     "--test-timeout=1800000",
-    // One more than processors, because tests wait for processes, and for nothing.
-    `--test-concurrency=${availableParallelism() + 1}`,
+    // More than processors, because tests wait for processes, and for nothing; those without processes wait for time limits.
+    `--test-concurrency=${availableParallelism() + (flags.has("fast") ? 2 : 1)}`,
     "--test-reporter=./scripts/test-reporter.ts",
     // In watch mode, Node maps a change to the one process whose file imports it.
     ...(flags.has("watch") ? files.sort() : groupFiles(files.sort(), groups)),
