@@ -58,6 +58,7 @@ async function bundleCommand(): Promise<string> {
       root,
       entries: { bin: "packages/cli/src/bin.ts" },
       startsGateways: true,
+      format: "cjs",
       folder: unfinished,
       keepsPlaces: true,
     });

@@ -5,7 +5,7 @@
  */
 
 import assert from "node:assert/strict";
-import { cpSync } from "node:fs";
+import { cpSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { basename, dirname, isAbsolute, join, sep } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -18,7 +18,7 @@ import {
   rolldown,
 } from "rolldown";
 import { type ExactFile, groupModules } from "./group-modules.ts";
-import { LateLibraries, writeParts } from "./late-libraries.ts";
+import { LateLibraries, lateModules, writeParts } from "./late-libraries.ts";
 
 /** Modules that run in a thread or a process of their own, loaded by their names from the module next to them. */
 const ownEntries: { readonly [name: string]: string } = {
@@ -36,6 +36,9 @@ const sharedFilesMaxCount = 24;
 /** Entries that are loaded with every command, and the gateway, whose start others wait for. */
 const hotEntries: ReadonlySet<string> = new Set(["start", "run-process", "main", "serve"]);
 
+/** Those of them that load what they import dynamically, too, whenever they are loaded. */
+const wholeEntries: ReadonlySet<string> = new Set(["serve"]);
+
 /** How much more often they are loaded than other entries. */
 const hotWeight = 20;
 
@@ -46,6 +49,11 @@ export interface FolderBundle {
   readonly entries: { readonly [name: string]: string };
   /** Whether it starts gateways, which need the modules of threads and processes. */
   readonly startsGateways: boolean;
+  /**
+   * `cjs` for programs: Node starts modules of CommonJS with less work. `esm` for libraries, whose users choose by their own
+   * modules.
+   */
+  readonly format: "cjs" | "esm";
   readonly folder: string;
   /**
    * Whether the modules of the command find its launcher, version and catalog where its sources are, and processes of
@@ -64,7 +72,7 @@ export interface BundledModules {
 
 /** Writes the bundle. */
 export async function bundleFolder(bundle: FolderBundle): Promise<BundledModules> {
-  const { root, folder } = bundle;
+  const { root, folder, format } = bundle;
   const sources = new Set<string>();
   const undici = new Set<string>();
   const libraries = new LateLibraries((path) => isOwnModule(path, root));
@@ -94,7 +102,7 @@ export async function bundleFolder(bundle: FolderBundle): Promise<BundledModules
       ownRequires(undici),
       ...(bundle.keepsPlaces === true ? [keptPlaces(placesKept.map((path) => join(root, path)))] : []),
       libraries.plugin(),
-      places,
+      format === "esm" ? places : lateModules,
       plainCharacters,
     ],
     // Reports about slow plugins are about busy machines, and one module of the command is loaded in both ways.
@@ -102,16 +110,18 @@ export async function bundleFolder(bundle: FolderBundle): Promise<BundledModules
     logLevel: "warn",
   });
   const exact = await build.generate(
-    outputOptions([{ name: "shared", minShareCount: 2, entriesAware: true }]),
+    outputOptions(format, [{ name: "shared", minShareCount: 2, entriesAware: true }]),
   );
   const groups = groupModules(exact.output.flatMap(toExactFile), sharedFilesMaxCount, (name) =>
     hotEntries.has(name) ? hotWeight : 1,
   );
   const { output } = await build.write({
     dir: folder,
-    ...outputOptions([{ name: (path) => groups.get(path) ?? null }]),
+    ...outputOptions(format, [{ name: (path) => groups.get(path) ?? null }]),
   });
   await build.close();
+  // The packages themselves are of modules of ECMAScript.
+  if (format === "cjs") writeFileSync(join(folder, "package.json"), '{ "type": "commonjs" }\n');
   const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
   const files = new Set([...output.map(({ fileName }) => fileName), undiciName, ...libraries.fileNames]);
   for (const file of output) if (file.type === "chunk") assertComplete(file, files);
@@ -128,9 +138,9 @@ function isOwnModule(path: string, root: string): boolean {
 }
 
 /** @param groups the modules that are put into one file */
-function outputOptions(groups: CodeSplittingGroup[]): OutputOptions {
+function outputOptions(format: FolderBundle["format"], groups: CodeSplittingGroup[]): OutputOptions {
   return {
-    format: "esm",
+    format,
     entryFileNames: "[name].js",
     chunkFileNames: ({ name }) => (name.startsWith("shared") ? "shared-[hash].js" : "[name]-[hash].js"),
     comments: { legal: false, jsdoc: false },
@@ -144,12 +154,12 @@ function outputOptions(groups: CodeSplittingGroup[]): OutputOptions {
 
 function toExactFile(file: OutputChunk | OutputAsset): ExactFile[] {
   if (file.type !== "chunk") return [];
-  const { fileName, name, isEntry, isDynamicEntry, imports, code, moduleIds } = file;
+  const { fileName, name, isEntry, isDynamicEntry, imports, dynamicImports, code, moduleIds } = file;
   return [
     {
       fileName,
       entry: isEntry || isDynamicEntry ? name : undefined,
-      imports,
+      imports: wholeEntries.has(name) ? [...imports, ...dynamicImports] : imports,
       bytes: code.length,
       modules: moduleIds,
     },

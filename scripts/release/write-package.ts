@@ -33,6 +33,7 @@ export async function writePackage(
     root,
     entries: { [entry]: `packages/${published.folder}/src/${entry}.ts` },
     startsGateways: published.startsGateways,
+    format: published.kind === "program" ? "cjs" : "esm",
     folder: join(folder, "dist"),
   });
   if (published.kind === "program") {

@@ -10,6 +10,25 @@
 
 "use strict";
 
+// A test compares these with the modules that a gateway has loaded when it waits.
+const modulesOfGateways = [
+  "assert/strict",
+  "child_process",
+  "cluster",
+  "crypto",
+  "dns",
+  "fs/promises",
+  "http",
+  "module",
+  "perf_hooks",
+  "process",
+  "sqlite",
+  "stream/promises",
+  "timers/promises",
+  "vm",
+  "worker_threads",
+];
+
 // A gateway runs its start once, and can then wait for hours: it needs V8's
 // optimizing compilers, 9 MB of the program of Node, only for its calls
 // (src/serve/optimizing.ts). Before anything else, because V8 optimizes what Node does
@@ -17,6 +36,9 @@
 const chosenCompilers = /--(?:no[-_]?)?(?:jitless|lite[-_]mode|opt|turbofan|maglev|max[-_]opt)\b/;
 const nodeFlags = [...process.execArgv, process.env.NODE_OPTIONS].join(" ");
 if (process.argv.includes("serve") && !chosenCompilers.test(nodeFlags)) {
+  // First the modules of Node that a gateway needs: what Node has compiled of them was
+  // compiled for other flags, and V8 would compile it again.
+  for (const name of modulesOfGateways) require(`node:${name}`);
   const { setFlagsFromString } = require("node:v8");
   setFlagsFromString("--no-opt");
   setFlagsFromString("--no-maglev");

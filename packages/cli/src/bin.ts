@@ -9,5 +9,5 @@ import { compileCacheFolder } from "./compile-cache.ts";
 
 const folder = compileCacheFolder(process.env);
 if (folder !== undefined) enableCompileCache(folder);
-const { start } = await import("./start.ts");
-await start();
+// Not awaited at the top level, which no module of CommonJS can do.
+void import("./start.ts").then(({ start }) => start());

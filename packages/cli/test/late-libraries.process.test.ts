@@ -1,7 +1,10 @@
-/** The bundled command loads the large libraries with their first use: a gateway that waits has none of them. */
+/** The bundled command loads large libraries and modules of Node with their first use: a gateway that waits has none of them. */
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { join } from "node:path";
 import { test } from "node:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -27,6 +30,62 @@ registerHooks({
     return next(url, context);
   },
 });`;
+
+/** A module that prints the names of the modules of Node that are loaded, each time that the process gets a signal. */
+const printModules = `
+process.on("SIGUSR2", () => {
+  const names = process.moduleLoadList.filter((name) => name.startsWith("NativeModule "));
+  require("node:fs").writeSync(2, names.map((name) => "has " + name.slice(13) + "\\n").join("") + "listed\\n");
+});`;
+
+const launcher = join(import.meta.dirname, "../bin/toolcrib.js");
+
+/** The public modules of Node in what {@link printModules} printed. */
+function modulesIn(text: string): ReadonlySet<string> {
+  const names = [...text.matchAll(/^has (.+)$/gm)].map(([, name]) => name!);
+  return new Set(names.filter((name) => isBuiltin(`node:${name}`)));
+}
+
+test("a gateway loads the modules of Node that its launcher names, and none that it rarely needs", {
+  skip:
+    process.platform === "win32" ? "needs signals" : bundle === undefined && "npm test bundles the command",
+}, async () => {
+  await using directory = await makeTemporaryDirectory();
+  const config = directory.join("toolcrib.yaml");
+  const { command, args: echo } = fixtureCommand(echoStdioPath);
+  const server = { id: "s", transport: { kind: "stdio", command, args: echo }, trust_state: "verified" };
+  writeFileSync(config, JSON.stringify({ tool_servers: [server], serve: { auth: "none" } }));
+  const preload = directory.join("print-modules.cjs");
+  writeFileSync(preload, printModules);
+  const args = ["--require", preload, launcher, "serve", "--config", config, "--listen", "127.0.0.1:0"];
+  await using gateway = await startServerProcess(process.execPath, args, {
+    urlPattern: /http:\/\/127\.0\.0\.1:\d+\/mcp/,
+    env: { ...cleanEnvironment(directory.path), TOOLCRIB_HOME: directory.join("home") },
+  });
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(gateway.url)));
+  await waitUntil(async () => (await client.listTools()).tools.some(({ name }) => name === "s__echo"));
+  await client.close();
+  process.kill(gateway.pid, "SIGUSR2");
+  await waitUntil(() => gateway.stderr().includes("listed\n"));
+  const loaded = modulesIn(gateway.stderr());
+  const list = /const modulesOfGateways = (\[[^\]]*\]);/.exec(readFileSync(launcher, "utf8"))?.[1];
+  const named = `for (const name of ${list}) require("node:" + name); require("node:v8"); process.emit("SIGUSR2");`;
+  const { stderr } = spawnSync(process.execPath, ["--require", preload, "--eval", named], {
+    encoding: "utf8",
+  });
+  const expected = modulesIn(stderr);
+  assert.ok(expected.has("http"), stderr);
+  assert.deepEqual(
+    [...loaded].filter((name) => !expected.has(name)),
+    [],
+  );
+  const rare = ["http2", "https", "readline", "readline/promises", "tls", "zlib"];
+  assert.deepEqual(
+    rare.filter((name) => loaded.has(name)),
+    [],
+  );
+});
 
 test("a gateway loads the check of arguments with its first call, and no library before", {
   skip: bundle === undefined && "npm test bundles the command",

@@ -19,6 +19,8 @@ export type LockMode = "exclusive" | "shared";
 
 /** `SQLITE_BUSY` (https://sqlite.org/rescode.html). */
 const sqliteBusy = 5;
+/** With one page at most, SQLite allocates none beforehand, which would be 90 kB for each lock. */
+const pragmas = "PRAGMA cache_size = 1; PRAGMA journal_mode = MEMORY";
 /** Milliseconds between two attempts. */
 const retryMs = 10;
 
@@ -37,8 +39,8 @@ export function tryLock(directory: string, name: string, mode: LockMode): Dispos
     // In rollback mode a reader holds the shared lock until its transaction ends.
     database.exec(
       mode === "exclusive"
-        ? "PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE"
-        : "PRAGMA journal_mode = MEMORY; BEGIN; SELECT count(*) FROM sqlite_schema",
+        ? `${pragmas}; BEGIN EXCLUSIVE`
+        : `${pragmas}; BEGIN; SELECT count(*) FROM sqlite_schema`,
     );
   } catch (cause) {
     database?.close();
