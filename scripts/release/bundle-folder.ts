@@ -18,7 +18,8 @@ import {
   rolldown,
 } from "rolldown";
 import { type ExactFile, groupModules } from "./group-modules.ts";
-import { LateLibraries, lateModules, writeParts } from "./late-libraries.ts";
+import { LateLibraries, writeParts } from "./late-libraries.ts";
+import { lateModules } from "./late-modules.ts";
 
 /** Modules that run in a thread or a process of their own, loaded by their names from the module next to them. */
 const ownEntries: { readonly [name: string]: string } = {

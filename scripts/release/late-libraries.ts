@@ -24,35 +24,6 @@ const libraries: { readonly [file: string]: readonly string[] } = {
   yaml: ["yaml"],
 };
 
-/** Modules of Node that are not loaded with a bundle of CommonJS, but with the first use of one of their members. */
-const lateModuleNames: ReadonlySet<string> = new Set([
-  "node:http2",
-  "node:https",
-  "node:readline",
-  "node:readline/promises",
-  "node:stream/consumers",
-  "node:tls",
-  "node:zlib",
-]);
-
-/**
- * Loads modules of Node late. A module must not extend a class of them, or use one otherwise while it is loaded, which would
- * load it. Their default exports cannot be imported.
- */
-export const lateModules: Plugin = {
-  name: "late modules of Node",
-  renderChunk: (code, { fileName }) => {
-    const late = code.replaceAll(/(= *)require\("(node:[\w/]+)"\)/g, (whole, start: string, id: string) =>
-      lateModuleNames.has(id) ? `${start}lateModule("${id}")` : whole,
-    );
-    if (late === code) return null;
-    for (const [, name] of late.matchAll(/(\w+) = lateModule\(/g)) {
-      assert(!late.includes(`__toESM(${name}`), `${fileName} imports the default export of ${name}`);
-    }
-    return `const lateModule = (id) => new Proxy({}, { get: (_, name) => require(id)[name] });\n${late}`;
-  },
-};
-
 /** A library that is imported, and where it is. */
 type Found = Map<string, string>;
 
