@@ -21,6 +21,7 @@ import { type Output, safeLine } from "../output/output.ts";
 import { reportError } from "../output/report-error.ts";
 import { version } from "../version.ts";
 import { announce, announceLate, announceServers } from "./announce.ts";
+import { listedSources } from "./listed-sources.ts";
 import { LiveReload } from "./live-reload.ts";
 import { ReadFiles } from "./look-at-files.ts";
 import { optimizeMeanwhile, optimizeWhenBusy } from "./optimizing.ts";
@@ -32,7 +33,6 @@ import { serveStdio, stdioIdentity, untilInterrupted } from "./serve-stdio.ts";
 import type { Endpoint } from "./serve-text.ts";
 import { StartBoard } from "./start-board.ts";
 import { takeHome } from "./take-home.ts";
-import { sourcesOf } from "./wait-for-servers.ts";
 import { collectYoungObjectsAlone } from "./young-objects.ts";
 
 /** Options of the command. */
@@ -233,7 +233,7 @@ async function serveHttp(
       );
     }
     if (!isQuiet) announce(context, endpoint, gateway.status());
-    using board = new StartBoard(context, sourcesOf(gateway.status()), start.startedAt);
+    using board = new StartBoard(context, listedSources(gateway.status()), start.startedAt);
     start.board = board;
     const announced = start.isShown ? announceStart(context, gateway, endpoint, board) : undefined;
     await untilInterrupted(context);
