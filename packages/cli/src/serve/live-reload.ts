@@ -4,7 +4,7 @@ import type { Gateway } from "@toolcrib/gateway";
 import type { LoadedConfig } from "../config/load-cli-config.ts";
 import { type Output, safeLine } from "../output/output.ts";
 import { ConfigReloader, type ReloadOutcome } from "./config-reloader.ts";
-import type { Look, ReadFiles } from "./look-at-files.ts";
+import type { FileSnapshot, ReadFiles } from "./file-snapshot.ts";
 import { FileWatch } from "./watch-files.ts";
 
 /** Dependencies of `LiveReload`. */
@@ -32,13 +32,13 @@ export class LiveReload implements AsyncDisposable {
     process.on("SIGHUP", this.#hungUp);
   }
 
-  /** Begins to watch. @param read what the files showed before they were read */
-  start(gateway: Gateway, read: Look): void {
+  /** Begins to watch. @param read the snapshot of the files before they were read */
+  start(gateway: Gateway, read: FileSnapshot): void {
     const { load } = this.#deps;
     const reloader = new ConfigReloader({
       gateway,
       load,
-      onReloaded: (outcome, look) => this.#reloaded(outcome, look),
+      onReloaded: (outcome, snapshot) => this.#reloaded(outcome, snapshot),
     });
     this.#reloader = reloader;
     this.#watch = new FileWatch(() => reloader.reload());
@@ -56,7 +56,7 @@ export class LiveReload implements AsyncDisposable {
     await this.#reloader?.idle();
   }
 
-  #reloaded({ applied, needsRestart, error }: ReloadOutcome, read: Look): void {
+  #reloaded({ applied, needsRestart, error }: ReloadOutcome, read: FileSnapshot): void {
     const { output, isQuiet } = this.#deps;
     this.#watch?.follow(read);
     // Its errors are in the log already.

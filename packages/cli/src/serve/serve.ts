@@ -21,9 +21,9 @@ import { type Output, safeLine } from "../output/output.ts";
 import { reportError } from "../output/report-error.ts";
 import { version } from "../version.ts";
 import { announce, announceLate, announceServers } from "./announce.ts";
+import { ReadFiles } from "./file-snapshot.ts";
 import { listedSources } from "./listed-sources.ts";
 import { LiveReload } from "./live-reload.ts";
-import { ReadFiles } from "./look-at-files.ts";
 import { optimizeMeanwhile, optimizeWhenBusy } from "./optimizing.ts";
 import { ownCommand, shortProgram } from "./own-command.ts";
 import { probeAddress } from "./probe-address.ts";
@@ -92,7 +92,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   // A reload ends before the gateway that it changes.
   await using _reloadsFirst = reloads;
   programLog.logger.info({ version, configFiles: loaded.files }, "gateway.started");
-  reloads.start(gateway, read.look);
+  reloads.start(gateway, read.snapshot);
   void gateway.ready().then(endStart);
   void releaseMemory(gateway);
   using _optimizing = optimizeWhenBusy(gateway);

@@ -1,6 +1,6 @@
 /**
  * Reports that files changed: written in place, replaced by a rename, removed, or created. Their folders are watched, and
- * the files are looked at once a second, for folders that cannot be watched. A change is reported when the files
+ * the files are polled once a second, for folders that cannot be watched. A change is reported when the files
  * have been quiet for a moment, so that a file that an editor is writing is not read half. Where there is one file
  * and a complete one was renamed to its place, there is nothing to wait for.
  */
@@ -8,7 +8,7 @@
 import { type FSWatcher, realpathSync, statSync, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
-import { type Look, lookAt, lookNow } from "./look-at-files.ts";
+import { type FileSnapshot, readSnapshot, readSnapshotSync } from "./file-snapshot.ts";
 
 /** Milliseconds without a change after which one is reported. */
 const quietMs = 40;
@@ -18,7 +18,7 @@ const quietMaxMs = 250;
 const emptyMaxMs = 1000;
 /** Milliseconds between two polls of the files. */
 const pollMs = 1000;
-/** Folders that are watched; files in others are only looked at. */
+/** Folders that are watched; files in others are only polled. */
 const foldersMaxCount = 64;
 
 /** Only Linux reports a rename into a folder and the writes after a creation apart. */
@@ -40,12 +40,12 @@ export class FileWatch implements AsyncDisposable {
   #paths: readonly string[] = [];
   /** Names of the files in their folders. */
   #names: ReadonlySet<string> = new Set();
-  #seen: Look | undefined;
+  #seen: FileSnapshot | undefined;
   #checking: Promise<void> | undefined;
   #isDue = false;
   /** Ends the pause of the check. */
   #hurry = new AbortController();
-  /** Whether one of the files was created or renamed, and not written, since it was last looked at. */
+  /** Whether one of the files was created or renamed, and not written, since the last snapshot. */
   #isRenamed = false;
   /** When the last change was reported. */
   #reportedAt = Number.NEGATIVE_INFINITY;
@@ -57,17 +57,17 @@ export class FileWatch implements AsyncDisposable {
   }
 
   /**
-   * Watches the files of `read` from now on. They were read a moment ago without waiting, and are looked at in the same way:
-   * with hundreds of them, the waiting for each would take far longer than all the looking.
+   * Watches the files of `read` from now on. They were read a moment ago without waiting, and are polled in the same way:
+   * with hundreds of them, waiting for each would take far longer than the system calls.
    *
-   * @param read what they showed before they were read
+   * @param read their snapshot before they were read
    */
-  follow(read: Look): void {
+  follow(read: FileSnapshot): void {
     this.#paths = [...read.files.keys()];
     this.#seen = read;
     this.#watchFolders();
     // What changed while the folders were not watched.
-    if (lookNow(this.#paths).signature !== read.signature) this.#checkSoon();
+    if (readSnapshotSync(this.#paths).signature !== read.signature) this.#checkSoon();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -108,7 +108,7 @@ export class FileWatch implements AsyncDisposable {
         });
         this.#folders.set(folder, { watcher, identity });
       } catch {
-        // The folder does not exist, or the system has no more watches: the files are looked at.
+        // The folder does not exist, or the system has no more watches: the files are polled.
       }
     }
   }
@@ -135,13 +135,13 @@ export class FileWatch implements AsyncDisposable {
     while (this.#isDue && !signal.aborted) {
       this.#isDue = false;
       this.#hurry = new AbortController();
-      const look = await lookAt(this.#paths);
-      if (look.signature === this.#seen?.signature) {
+      const snapshot = await readSnapshot(this.#paths);
+      if (snapshot.signature === this.#seen?.signature) {
         // Other files of a watched folder can change all the time.
         await delay(quietMs, undefined, { signal: this.#hurry.signal, ref: false }).catch(() => {});
         continue;
       }
-      const quiet = (await this.#isComplete(look)) ? look : await this.#untilQuiet(look);
+      const quiet = (await this.#isComplete(snapshot)) ? snapshot : await this.#untilQuiet(snapshot);
       if (quiet === undefined || quiet.signature === this.#seen?.signature) continue;
       this.#seen = quiet;
       this.#isRenamed = false;
@@ -151,34 +151,34 @@ export class FileWatch implements AsyncDisposable {
   }
 
   /** Whether the one file that there is was replaced as a whole. Of changes in a row, only the first is taken for complete. */
-  async #isComplete({ files }: Look): Promise<boolean> {
+  async #isComplete({ files }: FileSnapshot): Promise<boolean> {
     const isFirst = performance.now() - this.#reportedAt > quietMaxMs;
     const existing = [...files].filter(([, { inode }]) => inode !== undefined);
     const [[path, { inode, isGap }] = ["", { inode: undefined, isGap: true }]] = existing;
     const before = this.#seen?.files.get(path)?.inode;
     const isReplaced = existing.length === 1 && !isGap && before !== undefined && before !== inode;
     if (!reportsRenames || !isFirst || !isReplaced || !this.#isRenamed) return false;
-    // Writes that the look shows have been reported after two turns.
+    // Writes that the snapshot shows have been reported after two turns.
     await nextTurn();
     await nextTurn();
     return this.#isRenamed && !this.#closing.signal.aborted;
   }
 
   /** Polls until nothing changes. @returns the last state; undefined when the watch has ended */
-  async #untilQuiet(first: Look): Promise<Look | undefined> {
+  async #untilQuiet(first: FileSnapshot): Promise<FileSnapshot | undefined> {
     const { signal } = this.#closing;
     const startedAt = performance.now();
-    let look = first;
+    let snapshot = first;
     for (;;) {
       await delay(quietMs, undefined, { signal, ref: false }).catch(() => {});
       if (signal.aborted) return undefined;
-      const next = await lookAt(this.#paths);
+      const next = await readSnapshot(this.#paths);
       const waitedMs = performance.now() - startedAt;
-      const isQuiet = next.signature === look.signature || waitedMs >= quietMaxMs;
-      look = next;
+      const isQuiet = next.signature === snapshot.signature || waitedMs >= quietMaxMs;
+      snapshot = next;
       const known = this.#seen?.gaps;
       const isWhole = known === undefined || next.gaps.isSubsetOf(known);
-      if (isQuiet && (isWhole || waitedMs >= emptyMaxMs)) return look;
+      if (isQuiet && (isWhole || waitedMs >= emptyMaxMs)) return snapshot;
     }
   }
 }

@@ -257,16 +257,16 @@ export class LiveConfig implements AsyncDisposable {
   /** Starts what is new. Clients are notified of changed lists when it has listed, and soon in any case. */
   #announce(sources: readonly PreparedSources[]): void {
     const { core, sleep } = this.#deps.context;
-    const tellAll = core.service.reconfigured();
+    const sendListChanges = core.service.reconfigured();
     const started = Promise.all(sources.map((one) => one.start())).then(() => core.settle());
     // Changes in a row do not put off the notification of the first one.
     if (this.#release !== undefined) {
-      tellAll();
+      sendListChanges();
       return;
     }
     const release = () => {
       this.#release = undefined;
-      tellAll();
+      sendListChanges();
     };
     this.#release = release;
     const waiting = new AbortController();
