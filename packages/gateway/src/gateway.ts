@@ -144,7 +144,12 @@ export interface Gateway extends AsyncDisposable {
   prepared(): Promise<void>;
   /** Resolves when the next call of a tool begins. */
   nextCall(): Promise<void>;
+  /** The whole status, which takes time where there are many tools, rules and definitions. */
   status(): GatewayStatus;
+  /** The part of the status about the sources, which takes far less time. */
+  sources(): SourceStatuses;
+  /** Number of calls in flight. */
+  callsInFlight(): number;
   /** Tools that `identity` may use, in list order. */
   listTools(identity: Identity): readonly ToolSummary[];
   /** Searches among the tools that `identity` may use, by words and, with `search.embeddings`, by meaning. @param limit 1..100. @param explains whether the hits have `parts` */

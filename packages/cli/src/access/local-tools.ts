@@ -109,7 +109,7 @@ function toToolAccess(gateway: Gateway): ToolAccess {
       const { code, reason, hint, callId } = outcome;
       throw new CodedError(code, reason, { hint, data: { callId } });
     },
-    servers: async () => statesOf(gateway.status()),
+    servers: async () => statesOf(gateway.sources()),
     [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
   };
 }

@@ -29,7 +29,7 @@ export async function untilContacted(gateway: Gateway, signal: AbortSignal): Pro
 
 /** The names of what is still starting. */
 export function startingIn(gateway: Gateway): string {
-  const { servers, toolspecs, packages } = gateway.status();
+  const { servers, toolspecs, packages } = gateway.sources();
   const starting = [...servers, ...toolspecs, ...packages].filter(
     ({ health }) => health.state === "starting",
   );

@@ -43,7 +43,7 @@ export async function announceServers(
 ): Promise<void> {
   const { output, signal } = context;
   output.print("");
-  if (listedSources(gateway.status()).length === 0)
+  if (listedSources(gateway.sources()).length === 0)
     output.print("  No tool servers and no toolspecs are configured.");
   let isFinished = false;
   const show = (servers: readonly ListedSource[]): boolean => {
@@ -70,7 +70,7 @@ export async function announceServers(
 /** Prints each server that had failed at its start when it gets ready. Ends when all are, or with the command. */
 export async function announceLate(context: CliContext, gateway: Gateway, board: StartBoard): Promise<void> {
   const { signal } = context;
-  while (!signal.aborted && board.showLate(listedSources(gateway.status()))) {
+  while (!signal.aborted && board.showLate(listedSources(gateway.sources()))) {
     // An abort ends the delay.
     await delay(latePollMs, undefined, { signal, ref: false }).catch(() => {});
   }
@@ -85,7 +85,7 @@ function nextCommands(context: CliContext, gateway: Gateway): string[] {
   return nextLines(
     {
       command: ownCommand(context),
-      hasWaiting: listedSources(gateway.status()).some(({ waitingTools = 0 }) => waitingTools > 0),
+      hasWaiting: listedSources(gateway.sources()).some(({ waitingTools = 0 }) => waitingTools > 0),
       searchWords: named === undefined ? undefined : wordsOf(named.id.slice(named.namespace.length + 1)),
       example,
     },

@@ -1,11 +1,11 @@
 /**
- * Servers, toolspecs and packages in one list, and their states while a gateway starts. Polls them, less often after the
- * first seconds: the status takes time where there are many rules.
+ * Servers, toolspecs and packages in one list, and their states while a gateway starts: polled, less often after the
+ * first seconds.
  */
 
 import { setTimeout as delay } from "node:timers/promises";
-import type { Gateway, GatewayStatus } from "@toolcrib/gateway";
-import type { SourceStatus } from "@toolcrib/inventory";
+import type { Gateway } from "@toolcrib/gateway";
+import type { SourceStatus, SourceStatuses } from "@toolcrib/inventory";
 
 /** The status of a server, toolspec or package, as far as lists of all of them show it. */
 export type ListedSource = Pick<
@@ -14,7 +14,7 @@ export type ListedSource = Pick<
 >;
 
 /** Returns the servers, toolspecs and packages of a gateway, in the order of its configuration. */
-export function listedSources({ servers, toolspecs, packages }: GatewayStatus): readonly ListedSource[] {
+export function listedSources({ servers, toolspecs, packages }: SourceStatuses): readonly ListedSource[] {
   return [
     ...servers,
     ...toolspecs.map((toolspec) => ({ ...toolspec, transport: "toolspec" })),
@@ -38,7 +38,7 @@ export async function pollSources(
   isDone: (sources: readonly ListedSource[]) => boolean,
 ): Promise<void> {
   for (let waitedMs = 0; ; ) {
-    if (isDone(listedSources(gateway.status())) || waitedMs >= waitMs || signal.aborted) return;
+    if (isDone(listedSources(gateway.sources())) || waitedMs >= waitMs || signal.aborted) return;
     const ms = waitedMs < shortPollsMs ? pollMs : laterPollMs;
     // An abort ends the delay; the loop checks the signal.
     await delay(ms, undefined, { signal }).catch(() => {});

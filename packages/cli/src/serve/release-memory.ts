@@ -26,7 +26,7 @@ export async function releaseMemory(gateway: Gateway): Promise<void> {
   await gateway.prepared();
   await delay(firstListsMs, undefined, { ref: false });
   for (let check = 0; check < checksMaxCount; check += 1) {
-    if (gateway.status().callsInFlight === 0) {
+    if (gateway.callsInFlight() === 0) {
       flushCompileCache();
       releaseUnused();
       return;

@@ -233,7 +233,7 @@ async function serveHttp(
       );
     }
     if (!isQuiet) announce(context, endpoint, gateway.status());
-    using board = new StartBoard(context, listedSources(gateway.status()), start.startedAt);
+    using board = new StartBoard(context, listedSources(gateway.sources()), start.startedAt);
     start.board = board;
     const announced = start.isShown ? announceStart(context, gateway, endpoint, board) : undefined;
     await untilInterrupted(context);
