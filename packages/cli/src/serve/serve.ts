@@ -82,17 +82,15 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   const logger = warnAboutContainment(context, loaded, programLog, start);
   using _home = await takeHome(options.home, loaded.config.serve.sharesHome);
   if (flags.stdio !== true) await requireFreeAddress(context, loaded);
-  await using reloads = new LiveReload({ output: outputAbove(output, start), load, isQuiet });
+  using reloads = new LiveReload({ output: outputAbove(output, start), load, isQuiet });
   await using gateway = await startGateway(loaded.config, {
     ...gatewayDepsOf(context, { logger, configFiles: loaded.files }),
     // A client that started this process runs as its user. Others do not learn where the home is.
     homeFlag: flags.stdio === true ? options.homeFlag : "",
     reload: () => reloads.reload(),
   });
-  // A reload ends before the gateway that it changes.
-  await using _reloadsFirst = reloads;
   programLog.logger.info({ version, configFiles: loaded.files }, "gateway.started");
-  reloads.start(gateway, read.snapshot);
+  await using _watch = reloads.start(gateway, read.snapshot);
   void gateway.ready().then(endStart);
   void releaseMemory(gateway);
   using _optimizing = optimizeWhenBusy(gateway);
