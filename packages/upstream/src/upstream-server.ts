@@ -201,7 +201,7 @@ export class UpstreamServer implements ToolSource {
       now,
       logger,
       lingerMs: lingerMsOf(settings.kind),
-      lease: (client) => this.#lease(client, stopped),
+      lease: (client, signal) => this.#lease(client, AbortSignal.any([signal, stopped])),
       onNotification: (method) => this.#catalogue.notified(method),
       onGap: () => this.#catalogue.missed(),
       onFailure: (session, error) => {

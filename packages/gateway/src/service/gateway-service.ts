@@ -414,15 +414,22 @@ export class GatewayService implements McpService {
     const uri = uriOf(request);
     const source = await this.#found(request, () => this.#resourceSource(request, uri));
     if (source === undefined) throw this.#missingResource(request, uri);
-    const target = this.#subscribeTarget(source, uri, () => this.#subscriptions.add(session, source, uri));
+    const target = this.#subscribeTarget(source, uri, (signal) =>
+      this.#subscriptions.add(session, source, uri, signal),
+    );
     return this.#callFeature(request, target, withoutMeta(request.params), () => resourceError(request, uri));
   }
 
-  #subscribeTarget(source: FeatureSource, uri: string, subscribe: () => Promise<void>): CallTarget {
-    return this.#deps.targets.forFeatureAction(source, "resources", uri, "resources/subscribe", async () => {
-      await subscribe();
+  #subscribeTarget(
+    source: FeatureSource,
+    uri: string,
+    subscribe: (signal: AbortSignal) => Promise<void>,
+  ): CallTarget {
+    const execute: CallTarget["execute"] = async (_args, { signal }) => {
+      await subscribe(signal);
       return {};
-    });
+    };
+    return this.#deps.targets.forFeatureAction(source, "resources", uri, "resources/subscribe", execute);
   }
 
   async #unsubscribe(request: ServiceRequest): Promise<JsonObject> {
