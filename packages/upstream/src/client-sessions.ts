@@ -120,6 +120,8 @@ function holderOf({ identity, id }: ClientSession): string {
 
 /** Idle sessions are searched for at most this often. */
 const sweepMinMs = 1000;
+/** Calls that wait for a session of a server at a time; more are refused. */
+const maxWaiters = 256;
 /** Sessions of one pool that are opened at a time. Further calls wait for them: many calls are over sooner than a server starts. */
 const maxPoolOpenings = 4;
 
@@ -279,11 +281,11 @@ export class ClientSessions implements AsyncDisposable {
    * @throws {UpstreamError} `UPSTREAM_SESSION_LIMIT` after the limits of waiting
    */
   async #waitForEntry(client: SessionClient, signal: AbortSignal): Promise<HeldEntry> {
-    const { sessionWaitMs, maxSessionWaiters } = this.#limits;
+    const { sessionWaitMs } = this.#limits;
     const endsAt = this.#deps.now() + sessionWaitMs;
     for (;;) {
       const remainingMs = endsAt - this.#deps.now();
-      const canWait = remainingMs > 0 && this.#waiters.size < maxSessionWaiters;
+      const canWait = remainingMs > 0 && this.#waiters.size < maxWaiters;
       // It is held in the same turn as it is found, so that no other client that was woken takes or closes it.
       const entry = this.#findEntry(client, canWait);
       if (entry !== undefined) return { entry, hold: entry.hold() };
