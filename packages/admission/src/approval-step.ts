@@ -188,9 +188,9 @@ const traceForms: { readonly [key: string]: RegExp } = {
     /^[a-z0-9][\w*/@-]{0,255}=[!-+\--<>-~]{1,256}(?:,[a-z0-9][\w*/@-]{0,255}=[!-+\--<>-~]{1,256}){0,31}$/,
 };
 
-/** Longest time that a form waits for its answer, in milliseconds. */
+/** Longest time that a form waits for its answer, in milliseconds. @limit client */
 const formTimeoutMs = 120_000;
-/** Characters of the arguments in a form. */
+/** Characters of the arguments in a form. @limit client */
 const formMaxLength = 2000;
 
 /** Whether the person at the client decides: the operator allowed that, the client shows forms, and no composite chose the call. */

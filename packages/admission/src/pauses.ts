@@ -68,7 +68,7 @@ interface RunningCall {
 /** Milliseconds between two polls for pauses of other processes of the home. */
 const pollMs = 500;
 
-/** Longest pause with an end: a year. */
+/** Longest pause with an end: a year. @limit operator */
 const pauseMaxMs = 366 * 24 * 3_600_000;
 
 const nothing = () => {};

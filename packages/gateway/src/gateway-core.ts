@@ -72,9 +72,9 @@ import { UnknownTools } from "./service/unknown-tool.ts";
 import { LateTools } from "./sources/late-tools.ts";
 import { toSummary, withDeclared } from "./tool-summary.ts";
 
-/** Greatest depth of inner calls. */
+/** Greatest depth of inner calls. @limit client */
 const maxCallDepth = 16;
-/** Items on one page of an MCP list. */
+/** Items on one page of an MCP list. @limit client */
 const pageSize = 1000;
 
 /** A gateway that serves no transport by itself. */

@@ -93,9 +93,9 @@ export interface DefinitionPinsDeps {
   readonly onUnreadable?: () => void;
 }
 
-/** Bytes of one definition that is kept, as JSON. */
+/** Bytes of one definition that is kept, as JSON. @limit server */
 const definitionMaxBytes = 128 * 1024;
-/** Bytes of the definitions of one source that are kept. */
+/** Bytes of the definitions of one source that are kept. @limit server */
 const definitionsMaxBytes = 4 * 1024 * 1024;
 const dayMs = 86_400_000;
 

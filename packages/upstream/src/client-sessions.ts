@@ -54,7 +54,7 @@ export function extensionAsks(server: JsonObject): readonly string[] {
   });
 }
 
-/** Extensions of one kind that give clients sessions of their own. */
+/** Extensions of one kind that give clients sessions of their own. @limit client */
 const maxExtensions = 32;
 const extensionKinds = ["extensions", "experimental"];
 const appsExtension = "io.modelcontextprotocol/ui";
@@ -120,9 +120,9 @@ function holderOf({ identity, id }: ClientSession): string {
 
 /** Idle sessions are searched for at most this often. */
 const sweepMinMs = 1000;
-/** Calls that wait for a session of a server at a time; more are refused. */
+/** Calls that wait for a session of a server at a time; more are refused. @limit client */
 const maxWaiters = 256;
-/** Sessions of one pool that are opened at a time. Further calls wait for them: many calls are over sooner than a server starts. */
+/** Sessions of one pool that are opened at a time. Further calls wait for them: many calls are over sooner than a server starts. @limit server */
 const maxPoolOpenings = 4;
 
 interface HeldEntry {

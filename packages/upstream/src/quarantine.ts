@@ -7,7 +7,7 @@
 import { UpstreamError } from "./upstream-error.ts";
 import type { UpstreamLimits } from "./upstream-options.ts";
 
-/** Milliseconds for which a message over a limit counts. */
+/** Milliseconds for which a message over a limit counts. @limit server */
 const windowMs = 600_000;
 
 /** The violations of one server. */

@@ -39,7 +39,7 @@ interface Watch {
   readonly isOver: boolean;
 }
 
-/** URIs of one server that can be watched at a time. */
+/** URIs of one server that can be watched at a time. @limit client */
 const maxUris = 10_000;
 /** Watches that are moved to another session at a time. */
 const movedAtOnce = 32;

@@ -15,9 +15,9 @@ import { SharedSession, type SharedSessionDeps } from "./shared-session.ts";
 import type { UpstreamLimits, UpstreamSettings } from "./upstream-options.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
-/** Milliseconds for the attempt to open a legacy session with a server of the modern era. */
+/** Milliseconds for the attempt to open a legacy session with a server of the modern era. @limit server */
 const probeTimeoutMs = 10_000;
-/** Milliseconds after which a server over HTTP is asked again which eras it supports, at its next connection. */
+/** Milliseconds after which a server over HTTP is asked again which eras it supports, at its next connection. @limit server */
 const erasMaxAgeMs = 86_400_000;
 
 /** The eras that a server supports. */

@@ -11,7 +11,7 @@ import { toClientInfo } from "./client-info.ts";
 
 /** JSON-RPC code of invalid parameters. */
 export const invalidParams = -32602;
-/** Longest URI that a client may send, in characters. */
+/** Longest URI that a client may send, in characters. @limit client */
 export const uriMaxLength = 8192;
 
 /** The server of the view `s/<server>`; undefined for the view of all. */
