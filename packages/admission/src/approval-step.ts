@@ -31,14 +31,14 @@ export interface ApprovalStepDeps {
   readonly decide: (id: string, decision: "approved" | "denied", client: Identity) => Promise<unknown>;
 }
 
-/** What is called. */
+/** The tool that is called. */
 export interface ApprovableTarget {
   readonly id: ToolId;
   readonly wireName: string;
   /** Its name in messages to the client. */
   readonly shownName: string;
   readonly server: string | undefined;
-  /** What an approval of each call is bound to besides the call; undefined for a tool whose calls need none. */
+  /** Facts to which an approval of each call is bound besides the call; undefined for a tool whose calls need none. */
   readonly approval:
     | {
         readonly server: string;

@@ -25,7 +25,7 @@ export interface StateOwner {
   readonly args: JsonObject;
 }
 
-/** What is sealed. */
+/** Contents of a sealed state. */
 interface SealedState {
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;

@@ -16,7 +16,7 @@ import type { UpstreamSession } from "./upstream-session.ts";
 /** A call waits for the end of a pause that is no longer than this. */
 const waitedPauseMaxMs = 2000;
 
-/** What keeps a session open. */
+/** A hold, which keeps a session open. */
 interface SessionHold {
   release(): void;
   /** Says that the hold is no call, and can take another session. */

@@ -41,7 +41,7 @@ const maxRounds = 20;
 /** Pause before a call is repeated that asks nothing, in milliseconds. */
 const emptyRoundPauseMs = 100;
 
-/** What a server returned as state, or the call of this process that waits for answers. */
+/** State that a server returned, or the call of this process that waits for answers. */
 export interface RoundState {
   readonly server: string;
   /** The state of a modern server, if it sent one. */

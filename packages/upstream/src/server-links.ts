@@ -71,7 +71,7 @@ export class ServerLinks implements AsyncDisposable {
     void this.#modern.start("on request");
   }
 
-  /** What is known about the eras of the server. */
+  /** Eras of the server, as far as they are known. */
   get known(): KnownEras | undefined {
     return this.#known;
   }

@@ -53,7 +53,7 @@ interface TaskHandle extends RemoteTask {
   readonly state: TaskState;
 }
 
-/** What a server says about the state of a task. */
+/** State of a task, as its server reports it. */
 interface TaskState {
   readonly status: string;
   readonly statusMessage: string | undefined;

@@ -86,7 +86,7 @@ export class UpstreamServer implements ToolSource {
   readonly #shared: SharedSession;
   readonly #rounds: CallRounds;
   readonly #tasks: ServerTasks;
-  /** What requests are sent to. */
+  /** This server, as the functions that send requests see it. */
   readonly #requested: RequestedServer;
   readonly #catalogue: ServerCatalogue;
   readonly #clients: ClientSessions;

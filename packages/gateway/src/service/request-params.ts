@@ -80,14 +80,14 @@ export function referenceOf({ params }: ServiceRequest): CompletionReference {
   throw paramsError('"ref.type" must be "ref/prompt" or "ref/resource"');
 }
 
-/** What a completion request completes: the argument, and the values that are known already. */
+/** The argument that a completion request completes, and the values that are known already. */
 export interface Completed {
   readonly argument: { readonly name: string; readonly value: string };
   readonly context?: { readonly arguments: { readonly [name: string]: string } };
 }
 
 /**
- * What a completion request completes, without members that were not checked.
+ * Returns the parameters of a completion request, without members that were not checked.
  *
  * @throws {GatewayError} `PARAMS_INVALID`
  */

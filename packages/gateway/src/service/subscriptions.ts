@@ -73,7 +73,7 @@ export class Subscriptions {
   readonly #shares = new FairShare(totalMaxLength);
   readonly #updates = new WeakMap<Client, ResourceUpdates>();
   readonly #sessions = new Map<ServerSession, Map<string, Subscription>>();
-  /** What streams watch. */
+  /** Subscriptions of streams. */
   readonly #watches = new Set<{
     readonly listener: Listener;
     readonly uri: string;
