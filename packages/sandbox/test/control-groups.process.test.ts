@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { createProcessLauncher, type SpawnRequest } from "@toolcrib/process";
@@ -17,9 +17,28 @@ function groupFolder(pid: number): string {
   return join("/sys/fs/cgroup", old === undefined ? "" : "pids", group);
 }
 
+/** Groups that an earlier process with this id left, in the own group or beside it. */
+const left = [groupFolder(process.pid), dirname(groupFolder(process.pid))].flatMap((folder) => {
+  const inner = join(folder, `toolcrib-${process.pid}`, "1");
+  try {
+    mkdirSync(inner, { recursive: true });
+    return [dirname(inner)];
+  } catch {
+    return [];
+  }
+});
 const [report] = await createSandboxes().check();
 const feature = report?.features.find(({ name }) => name.endsWith("together"));
 const skip = feature?.isEnforced === true ? false : `there is no control group: ${feature?.by}`;
+
+test("groups that an earlier process with the same id left are removed", { skip }, () => {
+  assert.ok(left.length > 0 && left.some((folder) => !existsSync(folder)));
+  for (const folder of left) {
+    if (!existsSync(folder)) continue;
+    rmdirSync(join(folder, "1"));
+    rmdirSync(folder);
+  }
+});
 
 test("a process joins a group of its own, which ends with it", { skip }, async () => {
   await using launcher = createProcessLauncher({
