@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { createProcessLauncher, type SpawnRequest } from "@toolcrib/process";
@@ -17,27 +17,44 @@ function groupFolder(pid: number): string {
   return join("/sys/fs/cgroup", old === undefined ? "" : "pids", group);
 }
 
-/** Groups that an earlier process with this id left, in the own group or beside it. */
-const left = [groupFolder(process.pid), dirname(groupFolder(process.pid))].flatMap((folder) => {
-  const inner = join(folder, `toolcrib-${process.pid}`, "1");
-  try {
-    mkdirSync(inner, { recursive: true });
-    return [dirname(inner)];
-  } catch {
-    return [];
-  }
-});
 const [report] = await createSandboxes().check();
 const feature = report?.features.find(({ name }) => name.endsWith("together"));
 const skip = feature?.isEnforced === true ? false : `there is no control group: ${feature?.by}`;
 
-test("groups that an earlier process with the same id left are removed", { skip }, () => {
-  assert.ok(left.length > 0 && left.some((folder) => !existsSync(folder)));
-  for (const folder of left) {
-    if (!existsSync(folder)) continue;
-    rmdirSync(join(folder, "1"));
-    rmdirSync(folder);
+/** Makes the groups that an earlier process with its id left, in its own group or beside it, and then a sandbox. */
+const successor = `
+import { existsSync, mkdirSync, rmdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Sandboxes } from "@toolcrib/sandbox";
+const [, own] = process.argv;
+const left = [own, dirname(own)].map((folder) => join(folder, "toolcrib-" + process.pid)).filter((folder) => {
+  try {
+    mkdirSync(join(folder, "1"), { recursive: true });
+    return true;
+  } catch {
+    return false;
   }
+});
+const facts = { uid: process.getuid(), gid: process.getgid(), temporaryDirectory: "/tmp", userHome: "/home/nobody-here" };
+const [{ features }] = await new Sandboxes(facts).check();
+const stayed = left.filter((folder) => existsSync(folder));
+for (const folder of stayed) for (const path of [join(folder, "1"), folder]) rmdirSync(path);
+const { isEnforced } = features.find(({ name }) => name.endsWith("together"));
+console.log(JSON.stringify({ isEnforced, left: left.length, stayed: stayed.length }));`;
+
+test("groups that an earlier process with the same id left are removed", { skip }, async () => {
+  const { code, stdout, stderr } = await run({
+    program: process.execPath,
+    args: [
+      ...["--conditions=toolcrib-source", "--input-type=module", "-e", successor],
+      groupFolder(process.pid),
+    ],
+    env: { PATH: process.env["PATH"] ?? "" },
+    directory: import.meta.dirname,
+  });
+  assert.equal(code, 0, stderr);
+  const { isEnforced, left, stayed } = JSON.parse(stdout);
+  assert.ok(isEnforced && left > 0 && stayed < left, stdout);
 });
 
 test("a process joins a group of its own, which ends with it", { skip }, async () => {
