@@ -324,7 +324,7 @@ export class DefinitionPins {
       // Names that differ in secrets only have one pin: the others are first contacts after a restart.
       if (names.has(key)) continue;
       names.add(key);
-      const shown = definition === undefined ? undefined : scrubber.value(definition as JsonObject);
+      const shown = definition === undefined ? undefined : scrubber.definition(definition as JsonObject);
       const bytes = shown === undefined ? 0 : Buffer.byteLength(JSON.stringify(shown));
       const isKept = bytes <= Math.min(definitionMaxBytes, left);
       if (isKept) left -= bytes;

@@ -68,7 +68,7 @@ import {
   withoutMeta,
 } from "./request-params.ts";
 import type { GatewayServiceDeps } from "./service-deps.ts";
-import { Subscriptions } from "./subscriptions.ts";
+import { type Subscribe, Subscriptions } from "./subscriptions.ts";
 import { offeredOf } from "./view-capabilities.ts";
 
 const firstRound: NonNullable<CallOrigin["rounds"]> = Object.freeze({});
@@ -414,17 +414,12 @@ export class GatewayService implements McpService {
     const uri = uriOf(request);
     const source = await this.#found(request, () => this.#resourceSource(request, uri));
     if (source === undefined) throw this.#missingResource(request, uri);
-    const target = this.#subscribeTarget(source, uri, (signal) =>
-      this.#subscriptions.add(session, source, uri, signal),
-    );
+    const add = (signal: AbortSignal) => this.#subscriptions.add(session, source, uri, signal);
+    const target = this.#subscribeTarget(source, uri, add);
     return this.#callFeature(request, target, withoutMeta(request.params), () => resourceError(request, uri));
   }
 
-  #subscribeTarget(
-    source: FeatureSource,
-    uri: string,
-    subscribe: (signal: AbortSignal) => Promise<void>,
-  ): CallTarget {
+  #subscribeTarget(source: FeatureSource, uri: string, subscribe: Subscribe): CallTarget {
     const execute: CallTarget["execute"] = async (_args, { signal }) => {
       await subscribe(signal);
       return {};
@@ -460,7 +455,7 @@ export class GatewayService implements McpService {
     const state =
       key === "tools" ? index.generation + prompts + resources : key === "prompts" ? prompts : resources;
     const toShown = (item: JsonObject) =>
-      scrubber.value(key === "tools" && era === "legacy" ? this.#legacyDefinitions.of(item) : item);
+      scrubber.definition(key === "tools" && era === "legacy" ? this.#legacyDefinitions.of(item) : item);
     // A secret that is learned and a policy that is replaced make every list stale: all numbers only grow.
     const isFor = key === "tools" && !showsApps(request.clientCapabilities) ? isForModels : isForAll;
     const list = this.#lists.get(

@@ -24,6 +24,9 @@ interface Subscription {
   readonly free: () => void;
 }
 
+/** Makes a subscription. @param signal ends it where its call ends first */
+export type Subscribe = (signal: AbortSignal) => Promise<void>;
+
 /** A session or stream that gets updates. */
 type Client = Pick<Listener, "identity" | "closed" | "notify">;
 /** A session or stream that subscribes. */
@@ -49,15 +52,12 @@ const watchedTogether = 16;
 export interface SubscriptionsDeps {
   /** Returns the source that answers for a URI. */
   readonly sourceOf: (subscriber: Subscriber, uri: string) => FeatureSource | undefined;
-  /**
-   * Runs `subscribe` as a governed call of the client of `subscriber`. Its signal aborts when the call ends before it.
-   * Rejects when it was denied or failed.
-   */
+  /** Runs `subscribe` as a governed call of the client of `subscriber`. Rejects when it was denied or failed. */
   readonly governed: (
     subscriber: Subscriber,
     source: FeatureSource,
     uri: string,
-    subscribe: (signal: AbortSignal) => Promise<void>,
+    subscribe: Subscribe,
   ) => Promise<void>;
   /** Whether a client may use a resource of `source` now: policies can be replaced while it is watched. */
   readonly isAllowed: (identity: Identity, source: FeatureSource, uri: string) => boolean;
