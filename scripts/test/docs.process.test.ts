@@ -184,6 +184,41 @@ test("limitsPage() lists the options with a number as their default", () =>
     );
   }));
 
+test("limitsPage() lists constants with the tag of limits, and refuses one that is no number", async () => {
+  const withConstants = (constants: string) => ({
+    ...tree,
+    "packages/mcp/src/index.ts": `/** A header. */\n\n${constants}`,
+  });
+  const constants = `/**
+ * Bytes of a
+ * frame. @limit client and server
+ */
+export const frameMaxBytes = 16 * 1_024;
+/** Longest name. @limit program */
+const nameMaxLength = 2 ** 12;
+/** Not for others. */
+export const names = [frameMaxBytes, nameMaxLength];
+`;
+  await withTree(withConstants(constants), (workspace) => {
+    const page = limitsPage(workspace.packages);
+    assert.deepEqual(page.slice(page.indexOf("| Fixed")).trim().split("\n"), [
+      "| Fixed limit | Value | Of a | Meaning |",
+      "|---|---|---|---|",
+      "| `frameMaxBytes` of `index.ts` | 16,384 | client and server | Bytes of a frame. |",
+      "| `nameMaxLength` of `index.ts` | 4,096 | program | Longest name. |",
+    ]);
+  });
+  for (const value of ["other", "1 + 1", "1.5", "2 * other"])
+    await withTree(
+      withConstants(`/** Of it. @limit client */\nexport const limit = ${value};\n`),
+      (workspace) =>
+        assert.throws(
+          () => limitsPage(workspace.packages),
+          /mcp\/src\/index\.ts: limit has @limit and is no number/,
+        ),
+    );
+});
+
 test("errorPages() lists codes by area, and explains each on the page of its area", () => {
   const example = {
     run: "toolcrib list",

@@ -31,14 +31,14 @@ export interface ApprovalStepDeps {
   readonly decide: (id: string, decision: "approved" | "denied", client: Identity) => Promise<unknown>;
 }
 
-/** What is called. */
+/** The tool that is called. */
 export interface ApprovableTarget {
   readonly id: ToolId;
   readonly wireName: string;
   /** Its name in messages to the client. */
   readonly shownName: string;
   readonly server: string | undefined;
-  /** What an approval of each call is bound to besides the call; undefined for a tool whose calls need none. */
+  /** Facts to which an approval of each call is bound besides the call; undefined for a tool whose calls need none. */
   readonly approval:
     | {
         readonly server: string;
@@ -188,9 +188,9 @@ const traceForms: { readonly [key: string]: RegExp } = {
     /^[a-z0-9][\w*/@-]{0,255}=[!-+\--<>-~]{1,256}(?:,[a-z0-9][\w*/@-]{0,255}=[!-+\--<>-~]{1,256}){0,31}$/,
 };
 
-/** Longest time that a form waits for its answer, in milliseconds. */
+/** Longest time that a form waits for its answer, in milliseconds. @limit client */
 const formTimeoutMs = 120_000;
-/** Characters of the arguments in a form. */
+/** Characters of the arguments in a form. @limit client */
 const formMaxLength = 2000;
 
 /** Whether the person at the client decides: the operator allowed that, the client shows forms, and no composite chose the call. */

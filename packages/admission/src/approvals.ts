@@ -1,6 +1,6 @@
 /**
- * What waits for the operator, and the operator's decisions: definitions of tools, and single
- * calls. The callers of this file know that their caller is the operator.
+ * The definitions of tools and the single calls that wait for the operator, and the operator's
+ * decisions. The callers of this file know that their caller is the operator.
  */
 
 import type { Logger } from "@toolcrib/diagnostics";

@@ -32,7 +32,7 @@ export interface CallJournalOptions {
   readonly lifeMs?: number;
 }
 
-/** What becomes of a call that waits for an approval of an inner call. */
+/** Outcome of a call for its journal: `kept` where the call can be continued after an approval of an inner call. */
 export type JournalEnd = "kept" | "dropped" | undefined;
 
 /** The journals of one gateway. */

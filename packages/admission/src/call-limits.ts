@@ -50,7 +50,7 @@ export class CallLimits {
   readonly #deps: CallLimitsDeps;
   readonly #limits: Limits;
   readonly #hasBudgets: boolean;
-  /** What this gateway announced that it may use, by rule and key. */
+  /** Amounts that this gateway announced that it may use, by rule and key. */
   readonly #ahead = new Map<string, Amounts>();
   #isUnreadable = false;
   /** The reason of the last problem, while it lasts. */
@@ -85,7 +85,7 @@ export class CallLimits {
     return taken;
   }
 
-  /** What was used of each rule. */
+  /** Returns the usage of each rule. */
   usage(): readonly RuleUsage[] {
     return this.#limits.usage(this.#deps.now());
   }

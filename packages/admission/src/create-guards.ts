@@ -15,7 +15,7 @@ export interface GuardDeps {
   readonly newCallId: () => string;
   /** Returns the `identityKey`s that the configuration gives the name of a client. */
   readonly clientKeys: (name: string) => readonly string[];
-  /** What the operator paused. @default nothing can be paused */
+  /** Pauses of the operator. @default nothing can be paused */
   readonly pauses?: PauseStore | undefined;
   /** Keeps what was used of budgets. @default they begin anew with the process */
   readonly budgetStore?: BudgetStore | undefined;

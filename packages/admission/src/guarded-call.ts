@@ -2,7 +2,7 @@
 
 import type { CallContext, ToolId } from "@toolcrib/tool";
 
-/** What is called. */
+/** The tool, resource or prompt that is called. */
 export interface GuardedTarget {
   readonly id: ToolId;
   readonly wireName: string;

@@ -24,7 +24,7 @@ export interface WaitingServer {
   readonly new: number;
   /** Those that changed after they were accepted. */
   readonly changed: number;
-  /** What they define: tools only, or also prompts, resources, templates or instructions. */
+  /** Their kinds: tools only, or also prompts, resources, templates or instructions. */
   readonly what: "tools" | "definitions";
 }
 

@@ -33,7 +33,7 @@ export interface FeaturePinning extends PinRules {
   readonly pinsResources: boolean;
 }
 
-/** What a server that lists resources is approved for, where each of them is not pinned. */
+/** The definition that is approved of a server that lists resources, where each of them is not pinned. */
 const anyResources: JsonObject = { resources: "any" };
 
 /** Wraps `features` of the source `sourceId`. */

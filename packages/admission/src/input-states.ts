@@ -25,7 +25,7 @@ export interface StateOwner {
   readonly args: JsonObject;
 }
 
-/** What is sealed. */
+/** Contents of a sealed state. */
 interface SealedState {
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
@@ -35,9 +35,9 @@ interface SealedState {
   readonly approved?: number;
 }
 
-/** Milliseconds for which a state can be sent back. */
+/** Milliseconds for which a state can be sent back. @limit client */
 const maxAgeMs = 600_000;
-/** Approved calls that can be continued at a time; a later one needs an approval of its own. */
+/** Approved calls that can be continued at a time; a later one needs an approval of its own. @limit client */
 const maxApproved = 10_000;
 const ivBytes = 12;
 const tagBytes = 16;

@@ -41,7 +41,7 @@ export interface PauseStatus extends PauseTarget {
   readonly until?: string;
 }
 
-/** What the operator asks for. */
+/** A request of the operator. */
 export interface PauseRequest {
   readonly kind: string;
   readonly name: string;
@@ -68,7 +68,7 @@ interface RunningCall {
 /** Milliseconds between two polls for pauses of other processes of the home. */
 const pollMs = 500;
 
-/** Longest pause with an end: a year. */
+/** Longest pause with an end: a year. @limit operator */
 const pauseMaxMs = 366 * 24 * 3_600_000;
 
 const nothing = () => {};
@@ -112,7 +112,7 @@ export class Pauses {
     };
   }
 
-  /** What is paused now, and why every call is refused where that is not known. */
+  /** Returns the pauses in force, and why every call is refused where they are not known. */
   facts(): { readonly pauses: readonly PauseStatus[]; readonly pausesProblem?: string } {
     const pauses = this.#set.current(this.#deps.now()).map(toStatus);
     return this.#state?.kind === "unreadable"

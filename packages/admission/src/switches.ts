@@ -9,7 +9,7 @@ import { type AuditStore, type SwitchStore, toAuditClient } from "@toolcrib/stor
 import type { Identity } from "@toolcrib/tool";
 import { AdmissionError } from "./admission-error.ts";
 
-/** What can be switched, in the gateway or configuration that the switches are for. */
+/** The servers and tools of a gateway or configuration that can be switched. */
 export interface Switchable {
   /** Ids of all servers, toolspecs and packages, with those that are disabled; undefined where they are not known. */
   readonly serverIds: readonly string[] | undefined;
@@ -31,7 +31,7 @@ export interface SwitchesDeps {
   readonly switchable: () => Switchable;
 }
 
-/** What the operator asks for. */
+/** A request of the operator. */
 export interface SwitchRequest {
   readonly kind: string;
   /** Ids of servers, or names or patterns of tools. */
@@ -39,7 +39,7 @@ export interface SwitchRequest {
   readonly isEnabled: boolean;
 }
 
-/** What became of a request. */
+/** Outcome of a request. */
 export interface SwitchOutcome {
   readonly kind: "server" | "tool";
   readonly enabled: boolean;

@@ -30,7 +30,7 @@ import {
 /** Name of the token that is created if it is missing. */
 export const defaultTokenName = "default";
 
-/** Maximum number of token files. */
+/** Maximum number of token files. @limit operator */
 const filesMaxCount = 1000;
 /** Milliseconds between two scans of the folder. */
 const scanIntervalMs = 1000;

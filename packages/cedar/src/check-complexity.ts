@@ -9,7 +9,7 @@
 
 import type { Span } from "@toolcrib/diagnostics";
 
-/** Greatest depth of an expression: open brackets, and operators or members in a row. The engine ends at about 200. */
+/** Greatest depth of an expression: open brackets, and operators or members in a row. The engine ends at about 200. @limit operator */
 export const maxDepth = 64;
 /** Most conditions that `&&` or `||` joins, those around them included. The engine ends at some thousands. */
 export const maxJoined = 500;

@@ -19,9 +19,9 @@ import { findExcess, maxDepth, maxJoined } from "./check-complexity.ts";
 import { annotationPlace, mistakePlace, valuePlace } from "./policy-tokens.ts";
 import { findUnknownValues } from "./unknown-values.ts";
 
-/** Longest policy file, in characters. */
+/** Longest policy file, in characters. @limit operator */
 export const policyFileMaxLength = 262_144;
-/** Most policies of all files together. */
+/** Most policies of all files together. @limit operator */
 const maxPolicies = 1000;
 
 /** One policy. */

@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import {
   appendFileSync,
+  cpSync,
+  linkSync,
   mkdirSync,
   readlinkSync,
   renameSync,
@@ -39,6 +41,8 @@ async function start(directory: TemporaryDirectory, args: readonly string[] = []
       waitUntil(async () => (await client.tools()).join() === `a__${tool}`, {
         what: `the list has a__${tool}`,
       }),
+    listsNothing: () =>
+      waitUntil(async () => (await client.tools()).length === 0, { what: "the list is empty" }),
     /** Waits for the line of the log about the `count`th refusal, and returns it. */
     async refusal(count: number): Promise<string> {
       const lines = () =>
@@ -126,6 +130,51 @@ test("links: a link, a folder behind a link and the folder itself are swapped", 
   await running.lists("moved");
   writeFileSync(directory.join("mounted/toolcrib.json"), textOf("again"));
   await running.lists("again");
+});
+
+test("files in folders beside each other: written, replaced with their folder, and written by another name", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const names = ["one", "two", "three"];
+  const fileOf = (name: string) => directory.join(`rules/${name}/main.cedar`);
+  const text = (isAllowed: boolean) =>
+    isAllowed ? "permit(principal, action, resource);\n" : "// no rule\n";
+  for (const name of names) {
+    mkdirSync(directory.join(`rules/${name}`), { recursive: true });
+    writeFileSync(fileOf(name), text(name === "one"));
+  }
+  const policy = { files: names.map((name) => `rules/${name}/main.cedar`) };
+  replaceConfig(directory, configOf("t", { policy }));
+  await using running = await start(directory);
+  await running.lists("t");
+  writeFileSync(fileOf("one"), text(false));
+  await running.listsNothing();
+  writeFileSync(fileOf("three"), text(true));
+  await running.lists("t");
+  // A folder is replaced by another one, and then removed and made again.
+  const replaceFolder = (name: string, isAllowed: boolean) => {
+    mkdirSync(directory.join("next"));
+    writeFileSync(directory.join("next/main.cedar"), text(isAllowed));
+    renameSync(directory.join(`rules/${name}`), directory.join(`${name}-${Number(isAllowed)}`));
+    renameSync(directory.join("next"), directory.join(`rules/${name}`));
+  };
+  replaceFolder("three", false);
+  await running.listsNothing();
+  rmSync(directory.join("rules/two"), { recursive: true });
+  await running.refusal(1);
+  mkdirSync(directory.join("rules/two"));
+  writeFileSync(fileOf("two"), text(true));
+  await running.lists("t");
+  // The folder above becomes another one.
+  renameSync(directory.join("rules"), directory.join("was"));
+  cpSync(directory.join("was"), directory.join("rules"), { recursive: true });
+  writeFileSync(fileOf("two"), text(false));
+  await running.listsNothing();
+  // No folder of the configuration reports what is written to the same file by its other name.
+  linkSync(fileOf("one"), directory.join("was/other"));
+  writeFileSync(directory.join("was/other"), text(true));
+  await running.lists("t");
+  writeFileSync(directory.join("was/other"), text(false));
+  await running.listsNothing();
 });
 
 test("what cannot be read as a configuration changes nothing, and the next readable file is in force", async () => {

@@ -39,7 +39,7 @@ export interface GatewayConfig {
   readonly serve: ServeConfig;
   /** By name, in the order of the configuration. */
   readonly profiles: { readonly [name: string]: ProfileConfig };
-  /** What the operator changes about tools, in the order of the configuration (`tools`). */
+  /** Changes of tools by the operator, in the order of the configuration (`tools`). */
   readonly toolOverrides: readonly ToolOverrideConfig[];
   readonly audit: AuditConfig;
   /** `undefined`: no telemetry is sent. */
@@ -57,7 +57,7 @@ export interface GatewayConfig {
   readonly registries: readonly RegistryConfig[];
   /** The data labels of all tool servers and toolspecs, also where only some of them are started. */
   readonly dataLabels: readonly string[];
-  /** What is configured and not used: it is in none of the lists above. */
+  /** Entries that are configured and not used: they are in none of the lists above. */
   readonly disabled: DisabledConfig;
 }
 
@@ -69,7 +69,7 @@ export interface DisabledConfig {
   readonly packages: readonly Pick<ToolServerConfig, "id" | "isOff">[];
 }
 
-/** What the operator switches on and off without editing files. It wins over `enabled` in the files. */
+/** The switches of the operator, which are set without editing files and win over `enabled` in the files. */
 export interface Switches {
   /** Whether a server, toolspec or package is used, by its id; without an entry, its file decides. */
   readonly servers: ReadonlyMap<string, boolean>;
@@ -91,7 +91,7 @@ export interface SearchConfig {
 interface EmbeddingsConfig {
   readonly url: string;
   readonly model: string;
-  /** What authenticates the requests. */
+  /** The credential of the requests. */
   readonly secret: SecretRef | undefined;
   readonly dimensions: number | undefined;
   /** Milliseconds that a search waits for the vector of its query. */
@@ -101,7 +101,7 @@ interface EmbeddingsConfig {
 /** How the endpoint of a profile lists tools; what it contains is in `policy.profiles`. */
 export type ProfileConfig = ProfileSettings;
 
-/** What the operator changes about the tools that a pattern matches. */
+/** Changes by the operator of the tools that a pattern matches. */
 export type ToolOverrideConfig = ToolOverride;
 
 /** A registry of tool packages. */
@@ -215,7 +215,7 @@ export interface ToolServerConfig {
   readonly adopted?: AdoptedServer | undefined;
   /** Labels of everything that it returns. */
   readonly dataLabels: readonly string[];
-  /** Who decides about arguments of other types: `upstream` lets those pass that the server can convert. */
+  /** The check of the types of arguments: `upstream` lets those pass that the server can convert. */
   readonly validation: "strict" | "upstream";
   /** Whether clients that can be asked get a session of their own. @default when the server is known to ask */
   readonly isInteractive?: boolean;
@@ -249,7 +249,7 @@ export interface AdoptedManifest {
   readonly manifest: Manifest;
   readonly manifestFile: string;
   readonly source: AdoptedSource;
-  /** What the manifest records about the package: the lock of npm or Python, or the SHA-256 of the Go module. */
+  /** Record of the package in the manifest: the lock of npm or Python, or the SHA-256 of the Go module. */
   readonly record: { readonly lock?: string | undefined; readonly moduleDigest?: string | undefined };
 }
 
@@ -462,7 +462,7 @@ export interface PolicyConfig extends PolicyRules {
   /** Policies in Cedar. Without a file, the lists alone decide. */
   readonly files: readonly PolicyFile[];
   readonly floor: PolicyFloor;
-  /** What the profiles contain; absent without profiles. */
+  /** Contents of the profiles; absent without profiles. */
   readonly profiles?: PolicySettings["profiles"];
   /** Names or patterns of tools that nobody is offered (`toolcrib disable tool`); absent without any. */
   readonly disabled?: PolicySettings["disabled"];

@@ -1,5 +1,5 @@
 /**
- * What clients list and find: the fields `list` and `results` of `serve`, and the sections `profiles` and `tools`.
+ * Lists and search of clients: the fields `list` and `results` of `serve`, and the sections `profiles` and `tools`.
  * Defines the default of every budget.
  */
 

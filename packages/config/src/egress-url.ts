@@ -8,7 +8,7 @@ import { canonicalHost } from "@toolcrib/hosts";
 import { quote } from "./display-source.ts";
 import { isLoopbackHost } from "./server-url.ts";
 
-/** What the URL is, for messages. */
+/** A kind of URL, as messages name it. */
 interface EgressUrl {
   /** At the beginning of a sentence, such as `The URL of a hook`. */
   readonly noun: string;

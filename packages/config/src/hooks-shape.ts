@@ -44,7 +44,7 @@ const defaults = {
   answerMaxBytes: 4 * 1024 ** 2,
 } as const;
 
-/** Most hooks of one list. */
+/** Most hooks of one list. @limit operator */
 const maxHooks = 50;
 
 /** The URL of a hook, for messages. */

@@ -15,7 +15,7 @@ const userOption = /^(?:-[uU]\w{0,64}|--(?:[a-z]+[-_])?(?:user|username|login))(
 /** Programs that start another one, and whose `-p` is a port, a package or a version. */
 const launcher = /(?:^|[\\/])(?:npx|npm|pnpm|bunx|uvx?|pipx|docker|podman|nerdctl|deno)(?:\.cmd|\.exe)?$/i;
 
-/** What is known of the arguments of a command. */
+/** The arguments of a command, judged. */
 interface JudgedArguments {
   /** The positions of secrets. */
   readonly secrets: ReadonlySet<number>;

@@ -41,7 +41,7 @@ export interface LoadConfigDeps extends LoadToolspecsDeps {
 export interface LoadConfigOptions {
   /** Sources that are composed after the files, such as flags and environment. @default none */
   readonly overrides?: readonly Source[];
-  /** What the operator switched on and off. @default nothing */
+  /** Switches of the operator. @default none */
   readonly switches?: Switches | undefined;
 }
 

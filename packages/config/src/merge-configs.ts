@@ -62,7 +62,7 @@ export interface ConfigFacts {
   readonly tokenNames?: readonly string[] | undefined;
   /** Whether the machine has a command. @default not known: no warnings */
   readonly hasCommand?: HasCommand | undefined;
-  /** What the operator switched on and off. @default nothing */
+  /** Switches of the operator. @default none */
   readonly switches?: Switches | undefined;
 }
 

@@ -5,7 +5,7 @@ import type { RegistryConfig } from "./config-types.ts";
 import { quote } from "./display-source.ts";
 import { toCompletePath } from "./egress-shape.ts";
 
-/** Maximum number of entries of `registries`. */
+/** Maximum number of entries of `registries`. @limit operator */
 const maxRegistries = 16;
 
 const registryShape = record({

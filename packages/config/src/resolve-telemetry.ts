@@ -10,7 +10,7 @@ import type { ConfigText, TelemetryConfig } from "./config-types.ts";
 import { quote } from "./display-source.ts";
 import type { SecretResolver } from "./secret-resolver.ts";
 
-/** What requests to the collector are sent with. */
+/** Headers and certificates of requests to the collector. */
 export interface TelemetryConnection {
   readonly headers: { readonly [name: string]: string };
   readonly network: NetworkSettings;

@@ -20,7 +20,7 @@ export interface SecretResolverDeps {
   readonly readFile: ReadFile;
   /** Home folder (`~/.toolcrib`) with the secret store, and with plain files in its folder `secrets`. */
   readonly home: string;
-  /** What only the keychain can say fails with `CONFIG_SECRET_NOT_AVAILABLE`: the keychain can ask its user. */
+  /** Whether secrets that need the keychain fail with `CONFIG_SECRET_NOT_AVAILABLE`: it can ask its user. @default false */
   readonly withoutKeychain?: boolean;
 }
 

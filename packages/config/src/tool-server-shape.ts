@@ -37,7 +37,7 @@ import { transportShape } from "./transport-shape.ts";
 /** Default of `idle_seconds`. */
 export const idleSecondsDefault = 300;
 
-/** Maximum number of entries of `tool_servers`. */
+/** Maximum number of entries of `tool_servers`. @limit operator */
 export const maxToolServers = 1000;
 
 const idText = text({

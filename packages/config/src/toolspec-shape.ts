@@ -23,7 +23,7 @@ import { chosenToolsShape, identityCredentialsShape } from "./manifest-entry-sha
 import { reportInline } from "./text-shape.ts";
 import { dataLabelsShape, enabledFlag, idShape, labelsShape } from "./tool-server-shape.ts";
 
-/** Maximum number of entries of `toolspecs`. */
+/** Maximum number of entries of `toolspecs`. @limit operator */
 export const maxToolspecs = 1000;
 
 const entryRecord = record({

@@ -3,8 +3,9 @@
 import type { FeatureSource } from "@toolcrib/inventory";
 import { metaToolNames } from "@toolcrib/tool";
 
-/** Longest instructions of one server that are passed on, and of all together. */
+/** Longest instructions of one server that are passed on, in characters. @limit server */
 const instructionsMaxLength = 4000;
+/** Longest instructions of all servers together, in characters. @limit server */
 const allInstructionsMaxLength = 32_000;
 
 /** The tool whose description explains composites. */

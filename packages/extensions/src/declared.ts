@@ -14,11 +14,11 @@ import { tasksExtension } from "./tasks/task-wire.ts";
 
 /** Members of capabilities that hold declarations by name. */
 const kinds = ["extensions", "experimental"] as const;
-/** Longest name of a declaration, in UTF-16 units. */
+/** Longest name of a declaration, in UTF-16 units. @limit server */
 const nameMaxLength = 256;
-/** Declarations of one kind that a client sees. */
+/** Declarations of one kind that a client sees. @limit server */
 const maxNames = 100;
-/** Longest text of the settings of one declaration, in UTF-16 units. */
+/** Longest text of the settings of one declaration, in UTF-16 units. @limit server */
 const settingsMaxLength = 16 * 1024;
 /** Deepest level at which settings are merged. */
 const maxDepth = 8;

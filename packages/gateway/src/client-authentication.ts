@@ -11,7 +11,7 @@ import type { HttpServerDeps } from "@toolcrib/http";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import type { Identity } from "@toolcrib/tool";
 
-/** What the authentication of clients needs of a gateway. */
+/** The parts of a gateway that the authentication of clients needs. */
 interface AuthenticationContext {
   readonly home: string;
   readonly env: { readonly [name: string]: string | undefined };

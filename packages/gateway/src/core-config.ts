@@ -1,4 +1,4 @@
-/** What a core is given: its part of the configuration, its dependencies, and programs that run in it. Types only. */
+/** Types of a core: its part of the configuration, its dependencies, and programs that run in it. */
 
 import type { CallLimits, GuardDeps } from "@toolcrib/admission";
 import type { GatewayConfig } from "@toolcrib/config";
@@ -21,7 +21,7 @@ import type { GovernedCallDeps } from "./call/governed-call-deps.ts";
 export type CoreConfig = Pick<GatewayConfig, "policy" | "serve"> &
   Partial<Pick<GatewayConfig, "execution" | "guards" | "audit" | "profiles" | "toolOverrides">>;
 
-/** What a configuration opened for a core. */
+/** The parts that a configuration opened for a core. */
 export interface LiveParts extends Pick<GatewayCoreDeps, "hooks" | "seenLabels"> {
   readonly callLimits: CallLimits | undefined;
   /** The policies of its files. */

@@ -65,7 +65,7 @@ export function callDepsOf(
   };
 }
 
-/** What hides values in results and records. */
+/** Returns the functions that hide values in results and records. */
 export function hidingOf(
   { audit }: CoreConfig,
   scrubber: GatewayCoreDeps["scrubber"],

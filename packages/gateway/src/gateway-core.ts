@@ -72,9 +72,9 @@ import { UnknownTools } from "./service/unknown-tool.ts";
 import { LateTools } from "./sources/late-tools.ts";
 import { toSummary, withDeclared } from "./tool-summary.ts";
 
-/** Greatest depth of inner calls. */
+/** Greatest depth of inner calls. @limit client */
 const maxCallDepth = 16;
-/** Items on one page of an MCP list. */
+/** Items on one page of an MCP list. @limit client */
 const pageSize = 1000;
 
 /** A gateway that serves no transport by itself. */
@@ -88,9 +88,9 @@ export class GatewayCore {
   readonly tools: ClientTools;
   /** Results that clients read in parts. */
   readonly results: LongResults;
-  /** What waits for the operator. */
+  /** Definitions and calls that wait for the operator. */
   readonly approvals: Approvals;
-  /** What the operator paused. */
+  /** Pauses of the operator. */
   readonly pauses: Pauses;
   readonly #definitionPins: DefinitionPins;
   readonly #quarantine: Quarantine;
@@ -100,7 +100,7 @@ export class GatewayCore {
   readonly inFlight = new InFlight();
   readonly #deps: GatewayCoreDeps;
   readonly #targets: CallTargets;
-  /** What calls that begin now depend on. A call keeps that with which it began. */
+  /** Dependencies of calls that begin now. A call keeps those with which it began. */
   #callDeps: GovernedCallDeps;
   #settings: CoreSettings;
   readonly #firstContact: FirstContact;
@@ -261,7 +261,7 @@ export class GatewayCore {
     if (!before.overrides.isEmpty || !settings.overrides.isEmpty) this.index.overrideBy(settings.override);
   }
 
-  /** What lists cost. @param identity their reader. @default the operator */
+  /** Returns the costs of lists. @param identity their reader. @default the operator */
   discovery(identity: Identity = localIdentity("library", "library")): DiscoveryStatus {
     const { tools, results } = this;
     return Object.assign(tools.costs(identity), { cutTokens: results.cutTokens });
@@ -330,7 +330,7 @@ export class GatewayCore {
     return found.map((one) => toHit(one, this.#deps.scrubber, explains));
   }
 
-  /** What a query means, to be awaited; undefined where search goes by words alone. The name of a tool means that tool. */
+  /** Resolves to the meaning of a query; undefined where search goes by words alone. The name of a tool means that tool. */
   meaningOf(identity: Identity, query: string): Promise<SearchMeaning | undefined> | undefined {
     const isName = this.find(identity, query.trim()) !== undefined;
     return isName ? undefined : this.#deps.embeddings?.meaningOf(identity, query);

@@ -1,4 +1,4 @@
-/** What a gateway needs from its process. */
+/** Dependencies of a gateway that its process provides. */
 
 import type { Logger } from "@toolcrib/diagnostics";
 import type { HttpServerDeps } from "@toolcrib/http";

@@ -63,7 +63,7 @@ export interface GatewayStatus extends SourceStatuses {
   readonly sessions: number;
   readonly callsInFlight: number;
   readonly tasks: ReturnType<Tasks["usage"]>;
-  /** What lists of tools cost, in estimated tokens. */
+  /** Costs of lists of tools, in estimated tokens. */
   readonly discovery: DiscoveryStatus;
   /** Rules of the policy that match no tool or prompt of the servers that they name. */
   readonly idleRules: readonly IdleRule[];
@@ -74,13 +74,13 @@ export interface GatewayStatus extends SourceStatuses {
   readonly quarantined: readonly QuarantinedDefinition[];
   /** Servers with definitions that wait for the operator's approval. */
   readonly waiting: readonly WaitingServer[];
-  /** What the operator paused. */
+  /** Pauses of the operator. */
   readonly pauses: readonly PauseStatus[];
   /** Why it is not known what is paused, so that every call is refused. */
   readonly pausesProblem?: string;
   /** Names or patterns of tools that the operator switched off; absent for none, and for clients. */
   readonly disabledTools?: readonly string[];
-  /** What was used of each limit. */
+  /** Usage of each limit. */
   readonly limits: readonly RuleUsage[];
   /** Places that keep the signed ends of the audit trail. */
   readonly anchors: ReturnType<HeadAnchors["status"]>;
@@ -88,11 +88,11 @@ export interface GatewayStatus extends SourceStatuses {
   readonly hooks?: ReturnType<Hooks["usage"]>;
   /** Search by meaning, for the operator; absent for clients and where it is off. */
   readonly embeddings?: EmbeddingsStatus;
-  /** What became of the telemetry; absent where none is configured. For clients without addresses and reasons. */
+  /** Counts of sent and lost telemetry; absent where none is configured. For clients without addresses and reasons. */
   readonly telemetry?: ReturnType<Telemetry["status"]>;
 }
 
-/** What lists of tools cost, in estimated tokens. */
+/** Costs of lists of tools, in estimated tokens. */
 export interface DiscoveryStatus {
   /** The endpoints that the reader of the status may use. */
   readonly endpoints: readonly EndpointUsage[];
@@ -132,9 +132,9 @@ export interface CallOptions {
 
 /** A running gateway. Disposing it drains calls, stops servers and closes the store. */
 export interface Gateway extends AsyncDisposable {
-  /** What waits for the operator. Its callers act for the operator. */
+  /** Definitions and calls that wait for the operator. Its callers act for the operator. */
   readonly approvals: Approvals;
-  /** What the operator paused. Its callers act for the operator. */
+  /** Pauses of the operator. Its callers act for the operator. */
   readonly pauses: Pauses;
   /** The MCP side, for any transport. */
   readonly service: McpService;
@@ -144,7 +144,12 @@ export interface Gateway extends AsyncDisposable {
   prepared(): Promise<void>;
   /** Resolves when the next call of a tool begins. */
   nextCall(): Promise<void>;
+  /** The whole status, which takes time where there are many tools, rules and definitions. */
   status(): GatewayStatus;
+  /** The part of the status about the sources, which takes far less time. */
+  sources(): SourceStatuses;
+  /** Number of calls in flight. */
+  callsInFlight(): number;
   /** Tools that `identity` may use, in list order. */
   listTools(identity: Identity): readonly ToolSummary[];
   /** Searches among the tools that `identity` may use, by words and, with `search.embeddings`, by meaning. @param limit 1..100. @param explains whether the hits have `parts` */

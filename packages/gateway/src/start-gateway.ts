@@ -23,7 +23,7 @@ import {
   startControlServer,
   startHttpServer,
 } from "@toolcrib/http";
-import { findIdleRules, type IdleRule, warnAboutIdleRules } from "@toolcrib/inventory";
+import { findIdleRules, type IdleRule, type SourceStatuses, warnAboutIdleRules } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { createHttpClient } from "@toolcrib/mcp";
@@ -373,6 +373,14 @@ class RunningGateway implements Gateway {
       ...(hooks === undefined ? {} : { hooks: hooks.hooks.usage() }),
       ...(embeddings === undefined ? {} : { embeddings: embeddings.status() }),
     };
+  }
+
+  sources(): SourceStatuses {
+    return this.#core.roster.status();
+  }
+
+  callsInFlight(): number {
+    return this.#core.inFlight.count;
   }
 
   #idleRules(): readonly IdleRule[] {

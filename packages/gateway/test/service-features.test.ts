@@ -266,6 +266,42 @@ describe("resources", () => {
     assert.deepEqual(methods, ["resources/subscribe", "resources/unsubscribe"]);
   });
 
+  it("leave no subscription when the client cancels it before the server responds, unless it wants it again", async () => {
+    const methods: string[] = [];
+    const holds: (() => void)[] = [];
+    await using slow = await startScriptedServer({
+      resources: () => ["slow://r", "slow://kept"].map((uri) => ({ uri, name: "r" })),
+      other({ method, params }) {
+        if (method !== "resources/subscribe" && method !== "resources/unsubscribe") return undefined;
+        methods.push(`${method} ${params["uri"]}`);
+        return method === "resources/unsubscribe"
+          ? {}
+          : (new Promise((resolve) => holds.push(() => resolve({}))) as never);
+      },
+    });
+    await using test = await startTestGateway({ tool_servers: [onHttp("slow", slow.url)] });
+    const client = await test.connect();
+    const cancelling = new AbortController();
+    const { signal } = cancelling;
+    const wanted = ["slow://r", "slow://kept"].map((uri) => client.subscribeResource({ uri }, { signal }));
+    await waitUntil(() => holds.length === 2);
+    const again = client.subscribeResource({ uri: "slow://kept" });
+    await waitUntil(() => test.gateway.callsInFlight() === 3);
+    cancelling.abort();
+    for (const one of wanted) await assert.rejects(one);
+    await waitUntil(() => test.gateway.callsInFlight() === 1);
+    for (const release of holds) release();
+    await again;
+    await waitUntil(() => methods.length === 3);
+    assert.deepEqual(methods, [
+      "resources/subscribe slow://r",
+      "resources/subscribe slow://kept",
+      "resources/unsubscribe slow://r",
+    ]);
+    await client.unsubscribeResource({ uri: "slow://kept" });
+    assert.equal(methods.at(-1), "resources/unsubscribe slow://kept");
+  });
+
   it(
     "are watched by all sessions of a client up to its share, which ends with its subscriptions",
     slowTest,

@@ -161,7 +161,9 @@ describe("startGateway()", () => {
     const { gateway } = test;
     const client = await test.connect();
     const call = gateway.call(somebody, "a:sleep", { ms: 200 });
-    await waitUntil(() => gateway.status().callsInFlight === 1);
+    await waitUntil(() => gateway.callsInFlight() === 1);
+    const { servers: same, toolspecs, packages } = gateway.status();
+    assert.deepEqual(gateway.sources(), { servers: same, toolspecs, packages });
     const { servers, startedAt, url, discovery, configuration, ...rest } = gateway.status();
     assert.deepEqual(configuration?.files, ["toolcrib.json"]);
     assert.match(configuration?.digest ?? "", /^sha256:[0-9a-f]{64}$/);

@@ -30,9 +30,9 @@ export interface LoginPages {
   callback(query: string, cookies: string | undefined): Promise<LoginPage>;
 }
 
-/** Bytes of a form. */
+/** Bytes of a form. @limit client */
 const formMaxBytes = 16 * 1024;
-/** Milliseconds in which a form must arrive. */
+/** Milliseconds in which a form must arrive. @limit client */
 const formTimeoutMs = 10_000;
 
 /** Returns the routes of the pages. */

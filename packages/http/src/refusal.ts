@@ -19,7 +19,7 @@ export interface Refusal {
 }
 
 const logIntervalMs = 10_000;
-/** Longest part of a refused body that is read; the connection of a client that sends more is closed. */
+/** Longest part of a refused body that is read; the connection of a client that sends more is closed. @limit client */
 const discardedBodyMaxBytes = 1024 * 1024;
 /** JSON-RPC: the request is not valid. */
 const invalidRequest = -32600;

@@ -7,8 +7,9 @@ import { type ApiRoute, operatorReadAccess } from "./route-access.ts";
 /** Returns the hits of a search with the parts of their scores. */
 export type OperatorSearch = (operator: Identity, query: string, limit: number) => Promise<readonly object[]>;
 
-/** Maximum number of hits, and of characters of a query, as of `search_tools`. */
+/** Hits of one search, as of `search_tools`. @limit client */
 const hitsMaxCount = 50;
+/** Characters of a query, as of `search_tools`. @limit client */
 const queryMaxChars = 2000;
 
 /** Returns `GET /api/v1/search?query=…&limit=…`. */

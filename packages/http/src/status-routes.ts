@@ -37,7 +37,7 @@ export interface StatusRoutesDeps {
 }
 
 const plainHeaders = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
-/** Maximum number of lines of a log in one answer. */
+/** Maximum number of lines of a log in one answer. @limit client */
 const linesMaxCount = 10_000;
 const logPath = /^\/api\/v1\/servers\/([A-Za-z0-9_.-]{1,64})\/log$/;
 

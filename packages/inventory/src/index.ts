@@ -11,6 +11,7 @@ export {
 export { fromWireUri, isAppOnly, showsApps, withWireContents } from "./app-resources.ts";
 export { type Backend, type BackendSelector, selectByKind } from "./backend.ts";
 export type { IndexedTool } from "./build-index.ts";
+export { checkSources } from "./check-sources.ts";
 export { disabledSources } from "./disabled-sources.ts";
 export {
   type CompletionReference,

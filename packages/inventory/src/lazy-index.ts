@@ -14,7 +14,7 @@ import type { Tool, ToolDefinition, ToolId } from "@toolcrib/tool";
 import type { IndexedTool } from "./build-index.ts";
 
 /** Removes secrets from definitions. */
-export type DefinitionScrubber = Pick<SecretScrubber, "value" | "generation">;
+export type DefinitionScrubber = Pick<SecretScrubber, "definition" | "value" | "generation">;
 
 /** A search index with pending changes. */
 export class LazyIndex {
@@ -72,7 +72,7 @@ export class LazyIndex {
   }
 
   #add(id: ToolId, tool: Tool): void {
-    const definition = this.#scrubber?.value(tool.definition) ?? tool.definition;
+    const definition = this.#scrubber?.definition(tool.definition) ?? tool.definition;
     const known = this.#indexed.get(id);
     if (known?.tool === tool && known.definition === definition) return;
     this.#indexed.set(id, { tool, definition });

@@ -132,10 +132,10 @@ export interface SourceFacts {
   readonly egressHosts: readonly string[] | undefined;
 }
 
-/** Milliseconds until a call is failed, unless its source says otherwise. */
+/** Milliseconds until a call is failed, unless its source says otherwise. @limit client */
 const defaultDeadlineMs = 300_000;
 
-/** Deadline of Toolcrib's own tools: longer than the longest `max_execution_seconds`, which applies to their inner calls. */
+/** Deadline of Toolcrib's own tools: longer than the longest `max_execution_seconds`, which applies to their inner calls. @limit client */
 const ownDeadlineMs = 3_610_000;
 
 /** Facts about a source of a program's own functions, and the default of every fact but `namespace`. */

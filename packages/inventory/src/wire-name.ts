@@ -3,7 +3,7 @@
 import { hash } from "node:crypto";
 import { foldName, ownNamespace, savedNamespace, type ToolId } from "@toolcrib/tool";
 
-/** Longest name on the wire, as many hosts allow. */
+/** Longest name on the wire, as many hosts allow. @limit client */
 export const wireNameMaxLength = 64;
 
 /** Between namespace and name. A server id never contains it. */

@@ -29,9 +29,9 @@ export interface GeneratedSchema {
   readonly budget: StepBudget;
 }
 
-/** Maximum number of objects, arrays and booleans in a schema: each can take 50 microseconds to compile. */
+/** Maximum number of objects, arrays and booleans in a schema: each can take 50 microseconds to compile. @limit server */
 const maxNodes = 10_000;
-/** Maximum number of schemas in one `oneOf`: Ajv's time for it grows with their square. */
+/** Maximum number of schemas in one `oneOf`: Ajv's time for it grows with their square. @limit server */
 const maxOneOf = 1000;
 
 const settings: Options = {

@@ -60,15 +60,15 @@ const jwtKeptMs = 60_000;
 const introspectedKeptMs = 15_000;
 /** Valid tokens whose result is kept, and as many that are not valid, apart from them: anyone can send those. */
 const maxKept = 4096;
-/** Opaque tokens without a known result that an issuer may refuse one after the other; later ones are not sent to it. */
+/** Opaque tokens without a known result that an issuer may refuse one after the other; later ones are not sent to it. @limit client */
 const maxRefusals = 200;
 /** Milliseconds after which one more of them may be refused. */
 const refusalIntervalMs = 100;
-/** Tokens that are checked at a time at one issuer, JWTs and opaque ones each; further ones are refused. */
+/** Tokens that are checked at a time at one issuer, JWTs and opaque ones each; further ones are refused. @limit client */
 const maxChecks = 64;
-/** Longest token in characters. */
+/** Longest token in characters. @limit client */
 const tokenMaxLength = 12_288;
-/** Milliseconds for one check. */
+/** Milliseconds for one check. @limit client */
 const checkTimeoutMs = 10_000;
 /** Milliseconds between two log records about tokens that could not be checked. */
 const logIntervalMs = 10_000;

@@ -31,10 +31,11 @@ export interface OAuthNetwork {
   readonly proxy?: string | undefined;
 }
 
-/** Milliseconds for one request with its response. */
+/** Milliseconds for one request with its response. @limit server */
 const requestTimeoutMs = 15_000;
-/** Largest body of a response in bytes. */
+/** Largest body of a response in bytes. @limit server */
 const bodyMaxBytes = 512 * 1024;
+/** Redirects of one request to an authorization server. @limit server */
 const maxRedirects = 3;
 
 /** A function like `fetch`, as `oauth4webapi` and `jose` take it. */

@@ -105,7 +105,7 @@ function optionsOf({ library, fetch, signal }: TokenRequester) {
   return requestOptions(library, fetch, signal);
 }
 
-/** Longest token in characters: a header carries it. */
+/** Longest token in characters: a header carries it. @limit server */
 const tokenMaxLength = 16_384;
 /** Longest life of an access token that is believed: ten years. */
 const lifeMaxSeconds = 10 * 366 * 86_400;

@@ -55,16 +55,17 @@ export interface LoginPage {
   readonly cookie?: { readonly name: string; readonly value: string; readonly maxAgeSeconds: number };
 }
 
-/** Milliseconds for which a page can be used. */
+/** Milliseconds for which a page can be used. @limit client */
 const pageMs = 10 * 60_000;
 /** Milliseconds that a page has left at least when it is shown again. */
 const reuseMs = 2 * 60_000;
-/** Open pages of all identities, and of one. */
+/** Open pages of all identities. @limit client */
 const maxPages = 1000;
+/** Open pages of one identity. @limit client */
 const maxPagesOfOne = 20;
-/** Wrong proofs after which a page is over. */
+/** Wrong proofs after which a page is over. @limit client */
 const maxWrongProofs = 20;
-/** Requests to authorization servers at a time. */
+/** Requests to authorization servers at a time. @limit client */
 const maxRunning = 16;
 /** Milliseconds for the requests before a browser continues, and for those after its answer. */
 const requestsTimeoutMs = 60_000;

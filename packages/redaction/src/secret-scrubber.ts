@@ -63,6 +63,9 @@ export class SecretScrubber {
   #forgottenCount = 0;
   readonly #maxValues: number;
   #steps = 0;
+  /** Definitions, and their members, that contain none of the secrets of a generation. */
+  #clean = new WeakSet<object>();
+  #cleanGeneration = 0;
 
   constructor({ maxValues = defaultMaxValues }: SecretScrubberLimits = {}) {
     this.#maxValues = maxValues;
@@ -105,6 +108,28 @@ export class SecretScrubber {
   value<Value>(value: Value): Value {
     if (this.#names.size === 0) return value;
     return this.#scrub(value as JsonValue) as typeof value;
+  }
+
+  /**
+   * As `value`, for a definition that never changes: an object without secrets is not searched again before another secret
+   * is learned, nor are its members in a copy, such as its schema under another name.
+   */
+  definition<Value extends object>(definition: Value): Value {
+    if (this.#names.size === 0) return definition;
+    if (this.#cleanGeneration !== this.#generation) this.#clean = new WeakSet();
+    this.#cleanGeneration = this.#generation;
+    if (this.#clean.has(definition)) return definition;
+    const clean = this.#scrubMembers(definition as JsonObject, (member) => this.#scrubOnce(member));
+    if (clean === definition) this.#clean.add(definition);
+    return clean as Value;
+  }
+
+  #scrubOnce(member: JsonValue | undefined): JsonValue | undefined {
+    if (typeof member !== "object" || member === null) return this.#scrub(member);
+    if (this.#clean.has(member)) return member;
+    const clean = this.#scrub(member);
+    if (clean === member) this.#clean.add(member);
+    return clean;
   }
 
   #find(text: string): readonly SecretSpan[] {
@@ -167,12 +192,15 @@ export class SecretScrubber {
     return scrubbed ?? (items as JsonValue);
   }
 
-  #scrubMembers(object: JsonObject): JsonObject {
+  #scrubMembers(
+    object: JsonObject,
+    scrub: (member: JsonValue | undefined) => JsonValue | undefined = (member) => this.#scrub(member),
+  ): JsonObject {
     const entries = Object.entries(object);
     let scrubbed: [string, JsonValue | undefined][] | undefined;
     for (const [at, [key, member]] of entries.entries()) {
       const cleanKey = this.text(key);
-      const clean = this.#scrub(member);
+      const clean = scrub(member);
       if (cleanKey === key && clean === member) continue;
       scrubbed ??= [...entries];
       scrubbed[at] = [cleanKey, clean];

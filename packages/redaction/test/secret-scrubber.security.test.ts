@@ -37,6 +37,34 @@ test("a value without secrets is the same object", () => {
   assert.equal(scrubber.value(value), value);
 });
 
+test("a definition without secrets is searched once for each generation, also in copies of it", () => {
+  let reads = 0;
+  const inputSchema = {
+    get description() {
+      reads += 1;
+      return `About ${secret}`;
+    },
+  };
+  const definition = { name: "a", inputSchema };
+  const scrubber = new SecretScrubber();
+  scrubber.learn("other", "another-secret");
+  for (const one of [definition, definition, { ...definition, name: "b" }])
+    assert.equal(scrubber.definition(one), one);
+  assert.equal(reads, 1);
+  // One with a secret, and all of them after another secret was learned, are searched again.
+  const named = { name: "another-secret", inputSchema };
+  for (let count = 0; count < 2; count += 1)
+    assert.deepEqual(Object.values(scrubber.definition(named))[0], "[secret other]");
+  assert.equal(reads, 1);
+  scrubber.learn("s", secret);
+  for (const one of [definition, definition, { ...definition, name: "c" }])
+    assert.deepEqual(scrubber.definition(one), {
+      name: one.name,
+      inputSchema: { description: "About [secret s]" },
+    });
+  assert.ok(reads > 3);
+});
+
 const text = (part: string): JsonValue => ({ type: "text", text: part });
 const resource = (part: string): JsonValue => ({ type: "resource", resource: { uri: "a://b", text: part } });
 const message = (part: string): JsonValue => ({ role: "user", content: { type: "text", text: part } });

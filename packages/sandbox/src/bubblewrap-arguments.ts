@@ -7,7 +7,7 @@ import { maskedProc, readOnlyProc } from "./proc-files.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
 import type { SandboxUser } from "./sandbox-user.ts";
 
-/** What the arguments depend on in addition to the plan and the policy. */
+/** Facts on which the arguments depend, besides the plan and the policy. */
 export interface BubblewrapFacts {
   readonly user: SandboxUser;
   readonly directory: string;

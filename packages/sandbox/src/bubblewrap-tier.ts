@@ -8,7 +8,6 @@
  * gets only the marks of the gateway.
  */
 
-import { messageOf } from "@toolcrib/diagnostics";
 import { runCommand, type SpawnRequest } from "@toolcrib/process";
 import { bubblewrapArguments } from "./bubblewrap-arguments.ts";
 import { DescriptorFiles } from "./descriptor-file.ts";
@@ -16,7 +15,7 @@ import { type MountPlan, planMounts } from "./mount-plan.ts";
 import { likelyFix } from "./namespace-problems.ts";
 import { findProgramPaths } from "./program-paths.ts";
 import { SandboxError } from "./sandbox-error.ts";
-import { emptyPolicy, type SandboxPolicy } from "./sandbox-policy.ts";
+import type { SandboxPolicy } from "./sandbox-policy.ts";
 import { canReach, chooseUser, type SandboxUser } from "./sandbox-user.ts";
 import { networkWords } from "./scoped-network.ts";
 import { assembleSeccompProgram, seccompArchitecture } from "./seccomp/seccomp-program.ts";
@@ -30,6 +29,7 @@ import type {
   TierFacts,
   TierReport,
 } from "./tier.ts";
+import { namespaceFeatures, trialLimits, tryTier } from "./try-tier.ts";
 
 /**
  * Starts `bwrap` so that it ignores SIGTERM. The gateway sends SIGTERM to all processes of a launch: the program can
@@ -151,42 +151,23 @@ export class BubblewrapTier implements SandboxTier {
       const fix = "install the packages util-linux and coreutils";
       return [{ reason: `${missing.join(", ")} not found`, fix }];
     }
-    try {
-      await using prepared = await this.prepare(
-        { program: "/bin/sh", args: ["-c", "grep ^Seccomp: /proc/self/status"], env: {} },
-        emptyPolicy,
-      );
-      const { code, stdout, stderr } = await runCommand(prepared.request, checkLimits);
-      if (code === 0 && /^Seccomp:\s*2\s*$/.test(stdout.toString())) return [];
-      const reason = stderr.trim().slice(0, 500) || `it ended with ${code}`;
-      const isOld = /unknown option/i.test(reason);
-      return [{ reason, fix: isOld ? "install bubblewrap 0.8 or later" : likelyFix() }];
-    } catch (error) {
-      return [{ reason: messageOf(error), fix: likelyFix() }];
-    }
+    return tryTier(this, {
+      script: "grep ^Seccomp: /proc/self/status",
+      expected: /^Seccomp:\s*2\s*$/,
+      fixOf: (reason) => (/unknown option/i.test(reason) ? "install bubblewrap 0.8 or later" : likelyFix()),
+    });
   }
 }
-
-const checkLimits = { timeoutMs: 10_000, outputMaxBytes: 65_536 };
 
 /** Whether `words` start a program here. */
 async function canRun([program = "", ...args]: readonly string[]): Promise<boolean> {
   const request = { program, args: [...args, "true"], env: { PATH: commandPath }, directory: "/" };
-  const { code } = await runCommand(request, checkLimits);
+  const { code } = await runCommand(request, trialLimits);
   return code === 0;
 }
 
 const features: readonly SandboxFeature[] = [
-  { name: "files", isEnforced: true, by: "mount namespace, read-only binds" },
-  { name: "network", isEnforced: true, by: "network namespace" },
-  { name: "processes of others", isEnforced: true, by: "process id namespace" },
-  { name: "shared memory of others", isEnforced: true, by: "ipc namespace" },
-  { name: "privileges", isEnforced: true, by: "no capability, no_new_privs, no further user namespace" },
-  {
-    name: "memory, processes, open files, file size",
-    isEnforced: true,
-    by: "resource limits for each process",
-  },
+  ...namespaceFeatures,
   { name: "system calls", isEnforced: true, by: "seccomp filter" },
 ];
 

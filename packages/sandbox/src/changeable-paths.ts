@@ -1,5 +1,5 @@
 /**
- * What a contained program can change itself, and therefore must not decide what it sees: after a start it can replace
+ * The paths that a contained program can change itself, which must not decide what it sees: after a start it can replace
  * any file in a folder that it writes by a symbolic link, and the next start would show the target. A path is followed
  * only as far as its links lie outside of these folders; what lies in them is shown by the folder itself.
  * Reads links, and changes nothing.
@@ -62,6 +62,8 @@ export class ChangeablePaths {
     const links = new Map<string, string>();
     const waiting = namesOf(path);
     let current = "/";
+    // Links can lead to each other in a circle.
+    let left = linksMaxCount;
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
       if (name === "..") {
         // The folder that it leads out of can be another one at the next start.
@@ -81,7 +83,8 @@ export class ChangeablePaths {
         if (status === undefined) break;
         continue;
       }
-      if (this.holds(next) || links.size === linksMaxCount) return { isChangeable: true, links };
+      if (this.holds(next) || left === 0) return { isChangeable: true, links };
+      left -= 1;
       const target = readlinkSync(next);
       links.set(next, target);
       waiting.unshift(...namesOf(target));

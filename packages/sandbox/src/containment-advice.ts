@@ -6,6 +6,7 @@
  */
 
 import { dirname, extname } from "node:path";
+import { isWithin } from "./paths.ts";
 import { findRefusedNeed } from "./refused-need.ts";
 import type { ContainedServer } from "./server-sandboxes.ts";
 
@@ -16,7 +17,7 @@ interface Access {
   readonly readPath?: string;
 }
 
-/** What the advice about one server depends on. */
+/** Facts on which the advice about one server depends. */
 export interface AdviceFacts {
   readonly server: Pick<ContainedServer, "id" | "containment">;
   /** Arguments of its command. */
@@ -67,7 +68,7 @@ export function adviceOn(text: string, facts: AdviceFacts): string | undefined {
   }
   if (need?.kind !== "read" || !isAdvisable(need.path, facts)) return undefined;
   // What the sandbox shows and the server does not find does not exist.
-  if (facts.namedPaths.some((one) => isIn(need.path, one))) return undefined;
+  if (facts.namedPaths.some((one) => isWithin(need.path, one))) return undefined;
   return written(
     facts,
     "sees only the files that its configuration names",
@@ -85,15 +86,11 @@ function written(
   return `The server "${server.id}" is contained and ${what}. ${lead} the operator writes in its entry of tool_servers: ${lineFor(addition)}`;
 }
 
-function isIn(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
-}
-
 /** A place that a configuration can name: nothing hidden, no part of the system, not the whole home. */
 function isAdvisable(path: string, { hiddenPaths, userHome }: AdviceFacts): boolean {
-  if (hiddenPaths.some((one) => isIn(path, one) || isIn(one, path))) return false;
+  if (hiddenPaths.some((one) => isWithin(path, one) || isWithin(one, path))) return false;
   return (
-    !isIn(userHome, path) &&
+    !isWithin(userHome, path) &&
     !/^\/(?:$|home$|(?:usr|bin|sbin|lib\w*|etc|proc|sys|dev|run|boot|nix)(?:\/|$))|\.\./.test(path)
   );
 }
@@ -105,7 +102,7 @@ function folderFor(
 ): string | undefined {
   const named = argumentPathsOf(args);
   const argument =
-    path === undefined ? named.at(-1) : named.find((one) => isIn(one, path) || isIn(path, one));
+    path === undefined ? named.at(-1) : named.find((one) => isWithin(one, path) || isWithin(path, one));
   if (argument !== undefined) return extname(argument) === "" ? argument : dirname(argument);
   return path === undefined || isFolder ? path : dirname(path);
 }

@@ -160,11 +160,16 @@ async function removeGroup(folder: string): Promise<void> {
   }
 }
 
-/** Removes the groups of gateways that ended without removing them. */
+/**
+ * Removes the groups of gateways that ended without removing them. In a container, one of them can have had the process id
+ * of this one: its groups would be taken for those of this process.
+ */
 async function removeAbandoned(folder: string): Promise<void> {
   for (const name of readdirSync(folder)) {
-    const pid = name.startsWith(namePrefix) ? name.slice(namePrefix.length).split("-")[0] : undefined;
-    if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+    const pid = name.startsWith(namePrefix) ? name.slice(namePrefix.length) : undefined;
+    if (pid === undefined) continue;
+    const isUsed = pid === String(process.pid) ? groupCount > 0 : existsSync(`/proc/${pid}`);
+    if (isUsed) continue;
     const path = join(folder, name);
     const inner = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     // A group with processes cannot be removed.

@@ -1,5 +1,5 @@
 /**
- * What a program of a `node_modules` folder needs of the packages beside it: the
+ * The packages beside a program of a `node_modules` folder that it needs: the
  * package that the program belongs to, and for a script the packages that its
  * manifest names, theirs, and so on, where Node would find them. A folder is named
  * as a whole only where nothing else is in it. Other packages of the same tree stay

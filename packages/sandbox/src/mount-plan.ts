@@ -6,9 +6,11 @@
  * host: no home, no /sys, no /run, no socket.
  */
 
-import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readlinkSync, realpathSync, type Stats, statSync } from "node:fs";
 import { join, relative } from "node:path";
+import { messageOf } from "@toolcrib/diagnostics";
 import { ChangeablePaths } from "./changeable-paths.ts";
+import { entriesOf } from "./look-up.ts";
 import { byDepth, isWithin, outermost } from "./paths.ts";
 import { keptLinks, type ProgramPaths, systemFolders } from "./program-paths.ts";
 import { SandboxError } from "./sandbox-error.ts";
@@ -177,7 +179,16 @@ export function checkPath(
       hint: "name a folder that contains only what the server works with",
     });
   if (path === "/") throw refused("is the whole file system");
-  const status = statSync(path, { throwIfNoEntry: false });
+  let status: Stats | undefined;
+  try {
+    status = statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    // A link that leads to itself, or a folder above it that this user may not search.
+    throw new SandboxError("SANDBOX_PATH_REFUSED", `The ${access} path "${path}" cannot be looked up`, {
+      hint: `let the user of the gateway search the folders above it, or correct the path (${messageOf(error)})`,
+      cause: error,
+    });
+  }
   if (status === undefined) {
     throw new SandboxError("SANDBOX_PATH_REFUSED", `The ${access} path "${path}" does not exist`, {
       hint: "create it, or correct the path",
@@ -200,8 +211,7 @@ export function checkPath(
 const entriesMaxCount = 10_000;
 
 function socketIn(folder: string): string | undefined {
-  const entries = readdirSync(folder, { withFileTypes: true });
-  const found = entries.slice(0, entriesMaxCount).find((entry) => entry.isSocket());
+  const found = entriesOf(folder, entriesMaxCount).find((entry) => entry.isSocket());
   return found === undefined ? undefined : join(folder, found.name);
 }
 

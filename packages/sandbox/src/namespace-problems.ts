@@ -1,4 +1,4 @@
-/** What keeps namespaces from working on a machine, guessed from the settings of its kernel. */
+/** Reasons for which namespaces do not work on a machine, guessed from the settings of its kernel. */
 
 import { readFileSync } from "node:fs";
 

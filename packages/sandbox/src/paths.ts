@@ -2,7 +2,7 @@
 
 /** Whether `path` is `folder`, or lies below it. */
 export function isWithin(path: string, folder: string): boolean {
-  return folder === "/" || path === folder || path.startsWith(`${folder}/`);
+  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
 }
 
 /** Returns `paths` without repetitions and without those that lie below another one. */

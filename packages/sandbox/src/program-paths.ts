@@ -20,7 +20,7 @@ import { isWithin } from "./paths.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
 
-/** What a program needs. */
+/** The files that a program needs. */
 export interface ProgramPaths {
   /** Folders and files that are bound read-only. */
   readonly bound: readonly string[];
@@ -98,7 +98,7 @@ export async function findProgramPaths(
   return { bound: await bindableOf(finder.bound, userHome), links: finder.links };
 }
 
-/** What a `PathFinder` goes by. */
+/** Facts on which the paths of a program depend. */
 interface FinderFacts {
   readonly changeable: ChangeablePaths;
   readonly userHome: string;

@@ -5,7 +5,7 @@
  * advice to the operator, and never acts on it.
  */
 
-/** What a program could not do. */
+/** An access that a sandbox refused to a program. */
 export type RefusedNeed =
   /** `host` is undefined where the text names none. */
   | { readonly kind: "network"; readonly host: string | undefined }

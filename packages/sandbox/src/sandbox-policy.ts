@@ -1,4 +1,4 @@
-/** What a process in a sandbox may do. Data only; all paths are absolute. */
+/** The rights of a process in a sandbox. Data only; all paths are absolute. */
 
 import type { ListenPlace } from "./network-exit.ts";
 

@@ -5,6 +5,7 @@
 
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
+import { statusOf } from "./look-up.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
 
 /** A user id and its group id. */
@@ -29,9 +30,9 @@ export function chooseUser(
 ): SandboxUser {
   if (own.uid !== 0) return { uid: own.uid, gid: own.gid };
   const written = [...policy.writePaths, ...(policy.home === "temporary" ? [] : [policy.home.path])];
-  const owners = written.flatMap((path) => statSync(path, { throwIfNoEntry: false }) ?? []);
+  const owners = written.flatMap((path) => statusOf(path) ?? []);
   const isClosed = [...policy.readPaths, ...programPaths].some((path) => {
-    const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0o777;
+    const mode = statusOf(path)?.mode ?? 0o777;
     return (mode & 0o004) === 0;
   });
   const owner = owners[0];

@@ -50,7 +50,7 @@ const hiddenSystemFolders = ["/System/Volumes/Data", "/usr/local/var"];
 const devices = ["/dev/null", "/dev/zero", "/dev/dtracehelper"];
 const randomDevices = ["/dev/random", "/dev/urandom"];
 
-/** What every program needs and that reaches nothing of others. */
+/** Rules that every program needs, and that reach nothing of others. */
 const base = [
   "(version 1)",
   "(deny default)",

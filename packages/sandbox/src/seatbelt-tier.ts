@@ -11,14 +11,13 @@
 import { existsSync, realpathSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf } from "@toolcrib/diagnostics";
-import { runCommand, type SpawnRequest } from "@toolcrib/process";
+import type { SpawnRequest } from "@toolcrib/process";
 import { ChangeablePaths } from "./changeable-paths.ts";
 import { checkPath } from "./mount-plan.ts";
 import { isWithin } from "./paths.ts";
 import { findProgramPaths } from "./program-paths.ts";
 import { SandboxError } from "./sandbox-error.ts";
-import { emptyPolicy, type SandboxPolicy } from "./sandbox-policy.ts";
+import type { SandboxPolicy } from "./sandbox-policy.ts";
 import { seatbeltProfile } from "./seatbelt-profile.ts";
 import type {
   PreparedSandbox,
@@ -28,13 +27,12 @@ import type {
   TierFacts,
   TierReport,
 } from "./tier.ts";
+import { tryTier } from "./try-tier.ts";
 
 const sandboxExec = "/usr/bin/sandbox-exec";
 
 /** Sets the limits of one process: open files, and bytes of a file in blocks of 512. */
 const startScript = 'ulimit -c 0; ulimit -n "$1"; ulimit -f "$2"; shift 2; exec "$@"';
-
-const checkLimits = { timeoutMs: 10_000, outputMaxBytes: 65_536 };
 
 export class SeatbeltTier implements SandboxTier {
   readonly id = "seatbelt";
@@ -106,18 +104,12 @@ export class SeatbeltTier implements SandboxTier {
     }
     // The home of the user must be invisible: a profile that allows everything is no sandbox.
     const script = `echo started; ls "${this.#facts.userHome}" >/dev/null 2>&1 && echo open; exit 0`;
-    try {
-      await using prepared = await this.prepare(
-        { program: "/bin/sh", args: ["-c", script], env: {} },
-        emptyPolicy,
-      );
-      const { stdout, stderr } = await runCommand(prepared.request, checkLimits);
-      if (stdout.toString() === "started\n") return [];
-      const reason = stderr.trim().slice(0, 500) || "its profile is not enforced";
-      return [{ reason, fix: "start Toolcrib outside of another sandbox" }];
-    } catch (error) {
-      return [{ reason: messageOf(error), fix: "start Toolcrib outside of another sandbox" }];
-    }
+    return tryTier(this, {
+      script,
+      expected: /^started\n$/,
+      reason: "its profile is not enforced",
+      fixOf: () => "start Toolcrib outside of another sandbox",
+    });
   }
 }
 

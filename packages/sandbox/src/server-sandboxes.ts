@@ -9,7 +9,7 @@
 import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { isCodedError } from "@toolcrib/diagnostics";
+import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { makePrivateDirectory } from "@toolcrib/files";
 import type { ContainmentPart } from "@toolcrib/policy";
 import type { ContainedRequest, LaunchSpec, SpawnRequest } from "@toolcrib/process";
@@ -17,7 +17,7 @@ import { SandboxError } from "./sandbox-error.ts";
 import { defaultSandboxLimits, type SandboxPolicy } from "./sandbox-policy.ts";
 import type { Sandboxes } from "./sandboxes.ts";
 
-/** What contains the process of a server. */
+/** The containment of the process of a server, as it is in force. */
 export interface ContainmentState {
   /** The tier of its sandbox; `none` for a process that runs without one. */
   readonly tier: string;
@@ -205,7 +205,7 @@ export class ServerSandboxes {
     );
   }
 
-  /** Returns what contains the process of `server`; what must contain it, before its first start. */
+  /** Returns the containment of the process of `server`; before its first start, the one that it must have. */
   stateOf({ id, transport, containment }: ContainedServer): ContainmentState | undefined {
     if (transport.kind !== "stdio") return undefined;
     const { needsSandbox, bySandbox } = containment;
@@ -245,7 +245,7 @@ export class ServerSandboxes {
     const userHome = this.userHome();
     const { read, written } = this.#namedPathsOf(server);
     // The operator named them: a missing one is created, as the server itself would do.
-    for (const path of written) await mkdir(path, { recursive: true });
+    for (const path of written) await makeFolder(path);
     const isFree = filesystemWrite === "allow";
     const { transport } = server;
     const cwd = transport.kind === "stdio" && transport.cwd !== undefined ? [directory] : [];
@@ -253,8 +253,8 @@ export class ServerSandboxes {
       network: networkEgress,
       readPaths: [...read, ...(isFree ? [] : cwd)],
       writePaths: isFree ? [userHome, ...cwd] : written,
-      // An imported bundle is in the home, which is hidden, and has its own folder there.
       readsArguments,
+      // An imported bundle is in the home, which is hidden, and has its own folder there.
       ownPaths: dirname(directory) === join(this.#places.home, "bundles") ? [directory] : [],
       home: hasState
         ? { path: await this.#stateFolder(server.id) }
@@ -278,13 +278,28 @@ export class ServerSandboxes {
     return folder;
   }
 
-  /** Returns what no process of a server sees: the gateway's home, its configuration, and credentials. */
+  /** Returns the paths that no process of a server sees: the gateway's home, its configuration, and credentials. */
   hiddenPaths(): readonly string[] {
     return this.#hiddenPaths;
   }
 }
 
-/** Returns what no contained process sees: the gateway's home, its configuration, and credentials. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (error) {
+    throw new SandboxError(
+      "SANDBOX_PATH_REFUSED",
+      `The write path "${path}" is no folder that can be written`,
+      {
+        hint: `create this folder, or name another one (${messageOf(error)})`,
+        cause: error,
+      },
+    );
+  }
+}
+
+/** Returns the paths that no contained process sees: the gateway's home, its configuration, and credentials. */
 export function hiddenPathsOf({ home, configFiles, directory, env }: SandboxPlaces): readonly string[] {
   const userHome = userHomeOf(env);
   return [

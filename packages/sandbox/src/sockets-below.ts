@@ -4,8 +4,9 @@
  * such as containers, and a path can be relative or have changed, so the entries near the top of each folder are looked at, too.
  */
 
-import { type Dirent, lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { lstatSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
+import { entriesOf } from "./look-up.ts";
 import { isWithin } from "./paths.ts";
 
 /** Entries of a folder, with those of the folders below it, that are looked at: each start of a program waits for it. */
@@ -58,13 +59,7 @@ function socketsNear(folder: string): readonly string[] {
   const folders = [folder];
   let left = entriesMaxCount;
   for (const one of folders) {
-    let entries: readonly Dirent[];
-    try {
-      entries = readdirSync(one, { withFileTypes: true }).slice(0, left);
-    } catch {
-      // A file, or a folder that this user does not read, and neither does the program.
-      continue;
-    }
+    const entries = entriesOf(one, left);
     left -= entries.length;
     for (const entry of entries) {
       if (entry.isSocket()) sockets.push(join(one, entry.name));

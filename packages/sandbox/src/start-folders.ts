@@ -20,8 +20,8 @@ import { lstat, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 const prefix = "toolcrib-sandbox-";
-/** Entries of the folder that are searched. */
-const entriesMaxCount = 10_000;
+/** Folders of starts that are checked. */
+const foldersMaxCount = 10_000;
 
 /** The folder in memory that Linux systems have for every user. */
 const memoryFolder = "/dev/shm";
@@ -56,7 +56,9 @@ export function makeStartFolder(parent: string): string {
 export async function removeAbandonedFolders(parent: string, uid: number): Promise<void> {
   let names: readonly string[];
   try {
-    names = readdirSync(parent).slice(0, entriesMaxCount);
+    names = readdirSync(parent)
+      .filter((name) => name.startsWith(prefix))
+      .slice(0, foldersMaxCount);
   } catch {
     return;
   }

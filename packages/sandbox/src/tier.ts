@@ -30,7 +30,7 @@ export interface SandboxFeature {
   readonly by: string;
 }
 
-/** What a tier can enforce on this machine, found by trying. */
+/** The properties that a tier can enforce on this machine, found by trying. */
 export interface TierReport {
   readonly id: SandboxTierId;
   readonly isAvailable: boolean;

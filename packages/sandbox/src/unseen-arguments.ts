@@ -19,7 +19,7 @@ export interface UnseenArgument {
   readonly reason: "wide" | "hidden" | "undeclared" | "running" | "foreign";
 }
 
-/** What a server sees besides its arguments. */
+/** The places that a server sees besides its arguments. */
 export interface SeenPlaces {
   /** Its working folder. */
   readonly directory: string;

@@ -7,8 +7,7 @@
 import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { messageOf } from "@toolcrib/diagnostics";
-import { runCommand, type SpawnRequest } from "@toolcrib/process";
+import type { SpawnRequest } from "@toolcrib/process";
 import { type Bind, type MountPlan, planMounts } from "./mount-plan.ts";
 import { type HostMount, mountOf, mountsBelow, parseMountTable } from "./mount-table.ts";
 import { likelyFix } from "./namespace-problems.ts";
@@ -16,7 +15,7 @@ import { byDepth } from "./paths.ts";
 import { maskedProc, readOnlyProc } from "./proc-files.ts";
 import { findProgramPaths } from "./program-paths.ts";
 import { SandboxError } from "./sandbox-error.ts";
-import { emptyPolicy, type SandboxLimits, type SandboxPolicy } from "./sandbox-policy.ts";
+import type { SandboxLimits, SandboxPolicy } from "./sandbox-policy.ts";
 import { chooseUser } from "./sandbox-user.ts";
 import { makeStartFolder, removeAbandonedFolders } from "./start-folders.ts";
 import { limitWords, needsEnv, programWords, splitEnvironment } from "./start-words.ts";
@@ -29,6 +28,7 @@ import type {
   TierFacts,
   TierReport,
 } from "./tier.ts";
+import { namespaceFeatures, tryTier } from "./try-tier.ts";
 import { startWords, unshareScript } from "./unshare-script.ts";
 
 const needed = ["unshare", "mount", "umount", "pivot_root", "setpriv", "prlimit", "cp", "env"];
@@ -165,32 +165,12 @@ export class UnshareTier implements SandboxTier {
     if (missing.length > 0) {
       return [{ reason: `${missing.join(", ")} not found`, fix: "install the package util-linux" }];
     }
-    try {
-      await using prepared = await this.prepare(
-        { program: "/bin/sh", args: ["-c", "echo works"], env: {} },
-        emptyPolicy,
-      );
-      const limits = { timeoutMs: 10_000, outputMaxBytes: 65_536 };
-      const { code, stdout, stderr } = await runCommand(prepared.request, limits);
-      if (code === 0 && stdout.toString() === "works\n") return [];
-      return [{ reason: stderr.trim().slice(0, 500) || `it ended with ${code}`, fix: likelyFix() }];
-    } catch (error) {
-      return [{ reason: messageOf(error), fix: likelyFix() }];
-    }
+    return tryTier(this, { script: "echo works", expected: /^works\n$/, fixOf: likelyFix });
   }
 }
 
 const features: readonly SandboxFeature[] = [
-  { name: "files", isEnforced: true, by: "mount namespace, read-only binds" },
-  { name: "network", isEnforced: true, by: "network namespace" },
-  { name: "processes of others", isEnforced: true, by: "process id namespace" },
-  { name: "shared memory of others", isEnforced: true, by: "ipc namespace" },
-  { name: "privileges", isEnforced: true, by: "no capability, no_new_privs, no further user namespace" },
-  {
-    name: "memory, processes, open files, file size",
-    isEnforced: true,
-    by: "resource limits for each process",
-  },
+  ...namespaceFeatures,
   { name: "system calls", isEnforced: false, by: "no filter: keyctl and io_uring stay available" },
 ];
 
@@ -293,11 +273,15 @@ function bindLines(
   ];
 }
 
-/** A line in the format of fstab(5). */
+/** Returns a line in the format of fstab(5). */
 function tableLine(source: string, target: string, type: string, options: string): string {
   return `${escaped(source)} ${escaped(target)} ${type} ${options} 0 0`;
 }
 
+/** The digits stand for one byte. Other spaces have several bytes, and separate nothing. */
 function escaped(path: string): string {
-  return path.replace(/[\s\\#]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`);
+  return path.replace(
+    /[ \t\n\r\\#]/g,
+    (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`,
+  );
 }

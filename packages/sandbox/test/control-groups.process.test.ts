@@ -21,6 +21,42 @@ const [report] = await createSandboxes().check();
 const feature = report?.features.find(({ name }) => name.endsWith("together"));
 const skip = feature?.isEnforced === true ? false : `there is no control group: ${feature?.by}`;
 
+/** Makes the groups that an earlier process with its id left, in its own group or beside it, and then a sandbox. */
+const successor = `
+import { existsSync, mkdirSync, rmdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Sandboxes } from "@toolcrib/sandbox";
+const [, own] = process.argv;
+const left = [own, dirname(own)].map((folder) => join(folder, "toolcrib-" + process.pid)).filter((folder) => {
+  try {
+    mkdirSync(join(folder, "1"), { recursive: true });
+    return true;
+  } catch {
+    return false;
+  }
+});
+const facts = { uid: process.getuid(), gid: process.getgid(), temporaryDirectory: "/tmp", userHome: "/home/nobody-here" };
+const [{ features }] = await new Sandboxes(facts).check();
+const stayed = left.filter((folder) => existsSync(folder));
+for (const folder of stayed) for (const path of [join(folder, "1"), folder]) rmdirSync(path);
+const { isEnforced } = features.find(({ name }) => name.endsWith("together"));
+console.log(JSON.stringify({ isEnforced, left: left.length, stayed: stayed.length }));`;
+
+test("groups that an earlier process with the same id left are removed", { skip }, async () => {
+  const { code, stdout, stderr } = await run({
+    program: process.execPath,
+    args: [
+      ...["--conditions=toolcrib-source", "--input-type=module", "-e", successor],
+      groupFolder(process.pid),
+    ],
+    env: { PATH: process.env["PATH"] ?? "" },
+    directory: import.meta.dirname,
+  });
+  assert.equal(code, 0, stderr);
+  const { isEnforced, left, stayed } = JSON.parse(stdout);
+  assert.ok(isEnforced && left > 0 && stayed < left, stdout);
+});
+
 test("a process joins a group of its own, which ends with it", { skip }, async () => {
   await using launcher = createProcessLauncher({
     env: { PATH: "/usr/bin:/bin" },

@@ -194,6 +194,7 @@ for (const tier of tierIds) {
 
     it("refuses paths that show or change what is hidden", async () => {
       symlinkSync(folder.join("secret"), folder.join("link"));
+      symlinkSync("loop", folder.join("loop"));
       const hiddenPaths = [folder.join("secret")];
       const refused: readonly (readonly [Parameters<typeof strictPolicy>[0], RegExp])[] = [
         [{ readPaths: [folder.join("secret", "file")] }, /lies in/],
@@ -201,6 +202,8 @@ for (const tier of tierIds) {
         [{ writePaths: [folder.path] }, /holds .*secret/],
         [{ writePaths: ["/"] }, /whole file system/],
         [{ writePaths: [folder.join("absent")] }, /does not exist/],
+        [{ readPaths: [folder.join("loop")] }, /cannot be looked up/],
+        [{ writePaths: [folder.join("loop")] }, /cannot be looked up/],
       ];
       for (const [changes, pattern] of refused) {
         await assert.rejects(runContained(["-c", "true"], strictPolicy({ hiddenPaths, ...changes })), {
@@ -208,6 +211,35 @@ for (const tier of tierIds) {
           message: pattern,
         });
       }
+    });
+
+    it("shows folders whose names contain characters that tables of mounts or shells treat in a special way", async () => {
+      for (const name of [
+        "a b",
+        "tab\there",
+        "line\nend",
+        "hash#",
+        "back\\040",
+        "no\u00a0break",
+        "wide\u3000",
+        "\u2028",
+        "ü'\"",
+      ]) {
+        const path = folder.join("names", name);
+        mkdirSync(path, { recursive: true });
+        writeFileSync(`${path}/file`, "seen");
+        const policy = strictPolicy({ readPaths: [path] });
+        const { stdout, stderr } = await runContained(["-c", 'cat "$1/file"', "sh", path], policy);
+        assert.equal(stdout, "seen", `${JSON.stringify(name)}: ${stderr}`);
+      }
+    });
+
+    it("starts a program whose arguments name links that lead in a circle", async () => {
+      symlinkSync("circle-b", folder.join("circle-a"));
+      symlinkSync("circle-a", folder.join("circle-b"));
+      const args = ["-c", 'cat "$1" || echo none', "sh", folder.join("circle-a")];
+      const { stdout } = await runContained(args, strictPolicy());
+      assert.equal(stdout, "none\n");
     });
 
     it("finds the interpreter, the modules and the project of a script", async () => {

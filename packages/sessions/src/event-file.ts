@@ -30,7 +30,7 @@ const appendFlags =
   (constants.O_NOFOLLOW ?? 0) |
   (constants.O_NONBLOCK ?? 0);
 
-/** What a file of events holds. */
+/** Contents of a file of events. */
 export interface StoredEvents {
   readonly events: readonly SessionEvent[];
   readonly bytes: number;

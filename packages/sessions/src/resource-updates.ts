@@ -5,11 +5,11 @@
  * at most every 100 ms, each URI once, and none is lost.
  */
 
-/** Pause between two groups of updates, in milliseconds. */
+/** Pause between two groups of updates, in milliseconds. @limit client */
 const pauseMs = 100;
-/** Updates of one group. */
+/** Updates of one group. @limit client */
 const groupMaxCount = 100;
-/** URIs that wait. Beyond it the watched URI stands for its parts. */
+/** URIs that wait. Beyond it the watched URI stands for its parts. @limit client */
 const waitingMaxCount = 1000;
 
 /** Dependencies of `ResourceUpdates`. */

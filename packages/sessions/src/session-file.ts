@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject, parseJson } from "@toolcrib/json";
 import { type SessionRecord, StoreError } from "@toolcrib/store";
 import { fileNameOf, type Seal } from "./seal.ts";
 
-/** Most bytes of JSON of one session. */
+/** Most bytes of JSON of one session. @limit client */
 export const sessionMaxBytes = 65_536;
 /** Most bytes of a file: the session, the run that it belongs to, and the seal. */
 const fileMaxBytes = sessionMaxBytes + 1024;

@@ -17,7 +17,7 @@ export interface AcceptedDefinition {
   lastSeenAt: number;
 }
 
-/** Accepted definitions of one source. */
+/** Accepted definitions of one source. @limit server */
 export const sourceMaxPins = 12_000;
 /** Bytes of one name, and of all names of one source, as JSON. */
 export const nameMaxBytes = 8192;

@@ -75,16 +75,16 @@ export interface CallApprovalsDeps {
   readonly steps?: FileSteps;
 }
 
-/** Calls of one client that can wait at a time. */
+/** Calls of one client that can wait at a time. @limit client */
 export const maxPendingPerClient = 20;
-/** Calls of all clients that can wait or be decided at a time. */
+/** Calls of all clients that can wait or be decided at a time. @limit client */
 const maxCalls = 1000;
-/** Milliseconds that a call waits for a decision. */
+/** Milliseconds that a call waits for a decision. @limit client */
 const pendingLifeMs = 3_600_000;
-/** Milliseconds that a decision is valid. */
+/** Milliseconds that a decision is valid. @limit client */
 export const decisionLifeMs = 600_000;
 const fileMaxBytes = 32 * 1024 * 1024;
-/** Bytes of the arguments of one call as JSON, and of its steps, which are kept whole: a call with more cannot be approved. */
+/** Bytes of the arguments of one call as JSON, and of its steps, which are kept whole: a call with more cannot be approved. @limit client */
 export const approvedArgumentsMaxBytes = 65_536;
 const textMaxLength = 4096;
 

@@ -93,9 +93,9 @@ export interface DefinitionPinsDeps {
   readonly onUnreadable?: () => void;
 }
 
-/** Bytes of one definition that is kept, as JSON. */
+/** Bytes of one definition that is kept, as JSON. @limit server */
 const definitionMaxBytes = 128 * 1024;
-/** Bytes of the definitions of one source that are kept. */
+/** Bytes of the definitions of one source that are kept. @limit server */
 const definitionsMaxBytes = 4 * 1024 * 1024;
 const dayMs = 86_400_000;
 
@@ -324,7 +324,7 @@ export class DefinitionPins {
       // Names that differ in secrets only have one pin: the others are first contacts after a restart.
       if (names.has(key)) continue;
       names.add(key);
-      const shown = definition === undefined ? undefined : scrubber.value(definition as JsonObject);
+      const shown = definition === undefined ? undefined : scrubber.definition(definition as JsonObject);
       const bytes = shown === undefined ? 0 : Buffer.byteLength(JSON.stringify(shown));
       const isKept = bytes <= Math.min(definitionMaxBytes, left);
       if (isKept) left -= bytes;

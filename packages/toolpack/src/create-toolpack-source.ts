@@ -63,7 +63,7 @@ export interface ToolpackDeps extends ExchangeDeps {
   readonly version: string;
 }
 
-/** Time limit of a call, including its retries. */
+/** Milliseconds of a call, including its retries. @limit client */
 const callTimeoutMs = 30_000;
 
 /** Errors in the arguments. They become results, since a model can correct its arguments. */

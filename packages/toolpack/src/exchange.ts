@@ -56,7 +56,7 @@ export interface Exchanged {
   readonly refusal: string | undefined;
 }
 
-/** Maximum number of bytes of a response that are kept. */
+/** Maximum number of bytes of a response that are kept. @limit server */
 const bodyMaxBytes = 10 * 1024 * 1024;
 
 /** A planned request with its deadline and its call. */

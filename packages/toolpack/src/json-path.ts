@@ -22,7 +22,7 @@ export interface StepBudget {
   left: number;
 }
 
-/** Maximum number of steps of all paths on one response. */
+/** Maximum number of steps of all paths on one response. @limit server */
 const stepsMaxCount = 2_000_000;
 /** Steps for starting a query: a field is a query for each object of a list. */
 const stepsOfQuery = 4;

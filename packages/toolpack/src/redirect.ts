@@ -6,7 +6,7 @@
 
 import { type FilledCredential, type HttpResponse, isSameHost, writeCredential } from "@toolcrib/toolspec";
 
-/** Maximum number of redirects in a row. */
+/** Maximum number of redirects in a row. @limit server */
 export const redirectsMaxCount = 5;
 
 /** The decision about a response: it is not a redirect, it is followed to `url`, or it is not followed because of `reason`. */

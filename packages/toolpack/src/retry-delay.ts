@@ -2,7 +2,7 @@
 
 import type { RateLimit } from "@toolcrib/toolspec";
 
-/** Maximum number of retries of a call. */
+/** Maximum number of retries of a call. @limit server */
 export const retriesMaxCount = 3;
 
 const firstPauseMs = 500;

@@ -2,6 +2,9 @@
 
 import type { UpstreamLimits } from "./upstream-options.ts";
 
+/** Milliseconds after which the end of a connection, or of a stream of changes, no longer counts as a failure. @limit server */
+export const stableAfterMs = 10_000;
+
 /** Counts consecutive failures. Pauses grow from `reconnectMinMs` to `reconnectMaxMs`, doubled at each failure. */
 export class Backoff {
   readonly #limits: Pick<Required<UpstreamLimits>, "reconnectMinMs" | "reconnectMaxMs">;

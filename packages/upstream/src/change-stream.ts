@@ -11,7 +11,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { type Connection, McpError } from "@toolcrib/mcp";
-import { Backoff } from "./backoff.ts";
+import { Backoff, stableAfterMs } from "./backoff.ts";
 
 /** Dependencies of `ChangeStream`. */
 export interface ChangeStreamDeps {
@@ -48,8 +48,6 @@ interface OpenStream {
 
 const acknowledgement = "notifications/subscriptions/acknowledged";
 const acknowledgeTimeoutMs = 30_000;
-/** A stream that ends after less time counts as a failure. */
-const stableAfterMs = 10_000;
 const pauses = { reconnectMinMs: 1000, reconnectMaxMs: 60_000 };
 
 /** The stream of one modern session. The first `start` or `settle` opens it. */

@@ -6,7 +6,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClientSession } from "@toolcrib/tool";
-import { Backoff } from "./backoff.ts";
+import { Backoff, stableAfterMs } from "./backoff.ts";
 import type { ClientSessionsDeps } from "./client-sessions.ts";
 import { UpstreamError } from "./upstream-error.ts";
 import { failureOf, isExpired, reasonOf, requestedWaitMs } from "./upstream-failure.ts";
@@ -16,7 +16,7 @@ import type { UpstreamSession } from "./upstream-session.ts";
 /** A call waits for the end of a pause that is no longer than this. */
 const waitedPauseMaxMs = 2000;
 
-/** What keeps a session open. */
+/** A hold, which keeps a session open. */
 interface SessionHold {
   release(): void;
   /** Says that the hold is no call, and can take another session. */
@@ -220,7 +220,7 @@ export class ClientEntry {
   #ended(opening: Promise<UpstreamSession>, session: UpstreamSession): void {
     if (this.#opening !== opening) return;
     const cause: unknown = session.connection.closed.reason;
-    const isStable = this.#deps.now() - this.#openedAt >= this.#limits.stableAfterMs;
+    const isStable = this.#deps.now() - this.#openedAt >= stableAfterMs;
     if (isStable) this.#backoff.succeeded();
     // A server that forgets a session runs, and has another one at once; a server that forgets each one would have
     // sessions without end.

@@ -54,7 +54,7 @@ export function extensionAsks(server: JsonObject): readonly string[] {
   });
 }
 
-/** Extensions of one kind that give clients sessions of their own. */
+/** Extensions of one kind that give clients sessions of their own. @limit client */
 const maxExtensions = 32;
 const extensionKinds = ["extensions", "experimental"];
 const appsExtension = "io.modelcontextprotocol/ui";
@@ -120,7 +120,9 @@ function holderOf({ identity, id }: ClientSession): string {
 
 /** Idle sessions are searched for at most this often. */
 const sweepMinMs = 1000;
-/** Sessions of one pool that are opened at a time. Further calls wait for them: many calls are over sooner than a server starts. */
+/** Calls that wait for a session of a server at a time; more are refused. @limit client */
+const maxWaiters = 256;
+/** Sessions of one pool that are opened at a time. Further calls wait for them: many calls are over sooner than a server starts. @limit server */
 const maxPoolOpenings = 4;
 
 interface HeldEntry {
@@ -279,11 +281,11 @@ export class ClientSessions implements AsyncDisposable {
    * @throws {UpstreamError} `UPSTREAM_SESSION_LIMIT` after the limits of waiting
    */
   async #waitForEntry(client: SessionClient, signal: AbortSignal): Promise<HeldEntry> {
-    const { sessionWaitMs, maxSessionWaiters } = this.#limits;
+    const { sessionWaitMs } = this.#limits;
     const endsAt = this.#deps.now() + sessionWaitMs;
     for (;;) {
       const remainingMs = endsAt - this.#deps.now();
-      const canWait = remainingMs > 0 && this.#waiters.size < maxSessionWaiters;
+      const canWait = remainingMs > 0 && this.#waiters.size < maxWaiters;
       // It is held in the same turn as it is found, so that no other client that was woken takes or closes it.
       const entry = this.#findEntry(client, canWait);
       if (entry !== undefined) return { entry, hold: entry.hold() };

@@ -32,16 +32,16 @@ export const tasksExtension = "io.modelcontextprotocol/tasks";
 /** Methods whose result can be questions. */
 export const askingMethods: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
-/** Questions of one result. */
+/** Questions of one result. @limit server */
 const maxQuestions = 100;
-/** Longest state of a server, in UTF-16 units. */
+/** Longest state of a server, in UTF-16 units. @limit server */
 const stateMaxLength = 256 * 1024;
-/** Rounds of questions within one call. */
+/** Rounds of questions within one call. @limit server */
 const maxRounds = 20;
 /** Pause before a call is repeated that asks nothing, in milliseconds. */
 const emptyRoundPauseMs = 100;
 
-/** What a server returned as state, or the call of this process that waits for answers. */
+/** State that a server returned, or the call of this process that waits for answers. */
 export interface RoundState {
   readonly server: string;
   /** The state of a modern server, if it sent one. */

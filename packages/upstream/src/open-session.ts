@@ -149,7 +149,7 @@ async function connect(
     readonly process: LaunchedProcess | undefined;
     readonly signal: AbortSignal;
     readonly advise: UpstreamSettings["advise"];
-    /** What is to be said of text that the server printed. */
+    /** Returns the fault of a server that printed text where only messages belong; undefined for no such text. */
     readonly printed: () => string | undefined;
     readonly onUnused: (reason: string, violation?: McpError) => void;
     readonly onSlowed: () => void;

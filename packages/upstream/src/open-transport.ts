@@ -98,7 +98,7 @@ async function connect(
   }
 }
 
-/** What to say of a server that prints where only messages belong. */
+/** The fault of a server that prints where only messages belong. */
 const printedText = "it wrote something that is not JSON-RPC on its standard output";
 
 /** Returns credentials with the headers of the transport, which those of `provider` replace. */

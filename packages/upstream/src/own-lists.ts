@@ -21,7 +21,7 @@ export interface OwnListsDeps {
   readonly onChange: () => void;
 }
 
-/** Tools of one session besides those of the shared one. */
+/** Tools of one session besides those of the shared one. @limit server */
 const maxAdded = 1000;
 
 /** The lists of clients' own sessions that reported changes. */

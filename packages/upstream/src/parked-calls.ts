@@ -31,11 +31,11 @@ export interface ParkedCallsDeps {
   readonly answerTimeoutMs: number;
 }
 
-/** Parked calls of composites: each keeps a program in memory. */
+/** Parked calls of composites: each keeps a program in memory. @limit client */
 const maxInnerParked = 64;
-/** Milliseconds for the answers to one round of questions of a composite. */
+/** Milliseconds for the answers to one round of questions of a composite. @limit client */
 const innerAnswerTimeoutMs = 600_000;
-/** Rounds of one parked call. */
+/** Rounds of one parked call. @limit server */
 const maxRounds = 100;
 
 /** Milliseconds in which questions that a server asks together become one round. */

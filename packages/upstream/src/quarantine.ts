@@ -7,6 +7,9 @@
 import { UpstreamError } from "./upstream-error.ts";
 import type { UpstreamLimits } from "./upstream-options.ts";
 
+/** Milliseconds for which a message over a limit counts. @limit server */
+const windowMs = 600_000;
+
 /** The violations of one server. */
 export class Quarantine {
   readonly #serverId: string;
@@ -29,9 +32,9 @@ export class Quarantine {
 
   /** Counts a violation. @returns the reason of the quarantine if it starts now */
   add(violation: string): string | undefined {
-    const { quarantineAfter, quarantineWindowMs } = this.#limits;
+    const { quarantineAfter } = this.#limits;
     const now = this.#now();
-    this.#times = [...this.#times.filter((time) => now - time < quarantineWindowMs), now];
+    this.#times = [...this.#times.filter((time) => now - time < windowMs), now];
     if (this.#error !== undefined || this.#times.length < quarantineAfter) return undefined;
     const server = this.#serverId;
     const reason = `${this.#times.length} messages broke a limit, the last one: ${violation}`;

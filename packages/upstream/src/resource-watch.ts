@@ -20,8 +20,8 @@ import type { UpstreamSession } from "./upstream-session.ts";
 /** Dependencies of `ResourceWatch`. */
 export interface ResourceWatchDeps extends Omit<SessionTopicsDeps, "notReported"> {
   readonly logger: Logger;
-  /** Leases the session for the watches of a client. */
-  lease(client: ClientSession | undefined): Promise<Lease>;
+  /** Leases the session for the watches of a client. Rejects with the reason of `signal`. */
+  lease(client: ClientSession | undefined, signal: AbortSignal): Promise<Lease>;
 }
 
 /** A watcher's watch of one URI. */
@@ -30,14 +30,16 @@ interface Watch {
   readonly watcher: ResourceWatcher;
   /** Stops listening for the end of the client. */
   readonly forget: () => void;
+  /** Aborts when the watch is over, so that it does not go on waiting for a session. */
+  readonly over: AbortController;
   /** The last attempt to place the watch on a session. */
   placed: Promise<void>;
   /** The session that the watch is placed on. */
   lease: Lease | undefined;
-  isOver: boolean;
+  readonly isOver: boolean;
 }
 
-/** URIs of one server that can be watched at a time. */
+/** URIs of one server that can be watched at a time. @limit client */
 const maxUris = 10_000;
 /** Watches that are moved to another session at a time. */
 const movedAtOnce = 32;
@@ -76,9 +78,12 @@ export class ResourceWatch {
       uri,
       watcher,
       forget: () => client?.closed.removeEventListener("abort", closed),
+      over: new AbortController(),
       placed: Promise.resolve(),
       lease: undefined,
-      isOver: false,
+      get isOver() {
+        return this.over.signal.aborted;
+      },
     };
     this.#list(watch);
     watch.placed = this.#place(watch);
@@ -94,7 +99,7 @@ export class ResourceWatch {
     const watch = this.#watches.get(uri)?.get(watcher);
     if (watch === undefined) return;
     this.#unlist(watch);
-    // A watch that is being set up checks whether it was cancelled.
+    // Where the server is being asked for it, that comes first; it is not waited for a session.
     await watch.placed.catch(() => {});
     try {
       if (watch.lease !== undefined) await this.#topics.get(watch.lease.session)?.remove(watch);
@@ -134,7 +139,7 @@ export class ResourceWatch {
   }
 
   #unlist(watch: Watch): void {
-    watch.isOver = true;
+    watch.over.abort();
     watch.forget();
     const known = this.#watches.get(watch.uri);
     known?.delete(watch.watcher);
@@ -152,7 +157,11 @@ export class ResourceWatch {
 
   /** Places a watch on a session. */
   async #place(watch: Watch): Promise<void> {
-    const lease = await this.#deps.lease(watch.watcher.session);
+    const { signal } = watch.over;
+    const lease = await this.#deps.lease(watch.watcher.session, signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+    if (lease === undefined) return;
     lease.yields?.();
     if (watch.isOver || lease.session.connection.closed.aborted) {
       lease.release();

@@ -15,8 +15,10 @@ import { SharedSession, type SharedSessionDeps } from "./shared-session.ts";
 import type { UpstreamLimits, UpstreamSettings } from "./upstream-options.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 
-/** Milliseconds for the attempt to open a legacy session with a server of the modern era. */
+/** Milliseconds for the attempt to open a legacy session with a server of the modern era. @limit server */
 const probeTimeoutMs = 10_000;
+/** Milliseconds after which a server over HTTP is asked again which eras it supports, at its next connection. @limit server */
+const erasMaxAgeMs = 86_400_000;
 
 /** The eras that a server supports. */
 export interface KnownEras {
@@ -69,7 +71,7 @@ export class ServerLinks implements AsyncDisposable {
     void this.#modern.start("on request");
   }
 
-  /** What is known about the eras of the server. */
+  /** Eras of the server, as far as they are known. */
   get known(): KnownEras | undefined {
     return this.#known;
   }
@@ -116,7 +118,7 @@ export class ServerLinks implements AsyncDisposable {
     if (protocol !== undefined) return open({ era: protocol, isPinned: true, signal });
     const known = this.#known;
     const isHttp = kind === "streamable_http";
-    const isFresh = known !== undefined && now() - known.foundAt < this.#limits.erasMaxAgeMs;
+    const isFresh = known !== undefined && now() - known.foundAt < erasMaxAgeMs;
     if (!isHttp || isFresh) {
       const [first] = known?.eras ?? [];
       const session = await open({ era: first ?? last, signal });

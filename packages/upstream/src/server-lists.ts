@@ -23,10 +23,11 @@ export interface ListOptions {
   readonly signal: AbortSignal;
 }
 
+/** Pages of one list. @limit server */
 const maxPages = 1000;
-/** Characters of one list, all pages together. */
+/** Characters of one list, all pages together. @limit server */
 const listMaxLength = 16 * 1024 * 1024;
-/** Values of one list, all pages together: about that many take a fifth of a second to compare and index. */
+/** Values of one list, all pages together: about that many take a fifth of a second to compare and index. @limit server */
 const listMaxValues = 500_000;
 /** The time limit of a whole list, as a multiple of that of one page. */
 const listTimeoutFactor = 10;
@@ -89,7 +90,7 @@ export interface RefusedDefinition {
   readonly reason: string;
 }
 
-/** Characters of a tool name. */
+/** Characters of a tool name. @limit server */
 const nameMaxLength = 256;
 
 /** Turns a server's definitions into tools. Definitions without a usable name are left out and returned in `refused`. */

@@ -53,7 +53,7 @@ interface TaskHandle extends RemoteTask {
   readonly state: TaskState;
 }
 
-/** What a server says about the state of a task. */
+/** State of a task, as its server reports it. */
 interface TaskState {
   readonly status: string;
   readonly statusMessage: string | undefined;
@@ -66,9 +66,9 @@ const pollMaxMs = 30_000;
 const pollDefaultMs = 1000;
 /** Longest pause after a connection was lost. */
 const retryMaxMs = 30_000;
-/** Longest id of a task, in UTF-16 units. */
+/** Longest id of a task, in UTF-16 units. @limit server */
 const idMaxLength = 4096;
-/** Milliseconds for the request that cancels a task of a call that is over. */
+/** Milliseconds for the request that cancels a task of a call that is over. @limit server */
 const cancelTimeoutMs = 10_000;
 
 /** Statuses after which a task does not change. */
@@ -365,7 +365,7 @@ function placeOf({ owner }: RunningTask): ClientSession | undefined {
   return owner?.closed.aborted === true ? undefined : owner;
 }
 
-/** Questions of one task. */
+/** Questions of one task. @limit server */
 const maxQuestions = 100;
 
 /** Whether a server of the legacy era runs calls of a tool as tasks (2025-11-25, tool-level negotiation). */

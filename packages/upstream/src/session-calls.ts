@@ -21,7 +21,7 @@ export type Recipient =
   | { readonly kind: "call"; readonly context: CallContext }
   | { readonly kind: "client"; readonly session: ClientSession };
 
-/** URL elicitations of one session whose completion the server can still report. */
+/** URL elicitations of one session whose completion the server can still report. @limit server */
 const maxElicitations = 1000;
 
 /** The calls in flight on one session. */

@@ -36,6 +36,7 @@ export interface SessionTopicsDeps
   readonly notReported: (uri: string) => Error;
 }
 
+/** Milliseconds for one request that subscribes to a resource, or ends its subscription. @limit server */
 const subscribeTimeoutMs = 30_000;
 
 /** The watched URIs of one session. */

@@ -13,7 +13,7 @@
 
 import { disposeOnce, type StartTimer } from "@toolcrib/lifecycle";
 import type { Era, Health } from "@toolcrib/tool";
-import { Backoff } from "./backoff.ts";
+import { Backoff, stableAfterMs } from "./backoff.ts";
 import { UpstreamError } from "./upstream-error.ts";
 import {
   adviceAbout,
@@ -302,7 +302,7 @@ export class SharedSession implements AsyncDisposable {
   ): void {
     const state = this.#state;
     if (state.kind !== "ready" || state.session !== session) return;
-    const isStable = this.#deps.now() - state.since >= this.#limits.stableAfterMs;
+    const isStable = this.#deps.now() - state.since >= stableAfterMs;
     if (isStable) this.#backoff.succeeded();
     this.#enter({ kind: "connecting" });
     // A session that ends soon after it was opened would be opened and lost without end.

@@ -7,7 +7,7 @@
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 
-/** Longest text of a question, in characters. */
+/** Longest text of a question, in characters. @limit server */
 const questionMaxLength = 4000;
 
 /**

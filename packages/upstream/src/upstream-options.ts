@@ -114,16 +114,12 @@ export interface UpstreamLimits {
   readonly reconnectMaxMs?: number;
   /** Milliseconds of the longest `Retry-After` that a reconnection obeys. @default 600,000 */
   readonly retryAfterMaxMs?: number;
-  /** Milliseconds after which the end of a connection no longer counts as a failure. @default 10,000 */
-  readonly stableAfterMs?: number;
   /** Milliseconds that a call waits for a connection that is being opened; its own time limit is usually shorter. @default 3,600,000 */
   readonly connectWaitMs?: number;
   /** Largest message of the server in bytes. @default 33,554,432 */
   readonly messageMaxBytes?: number;
-  /** Messages over a limit, within `quarantineWindowMs`, after which the server is quarantined. @default 3 */
+  /** Messages over a limit, within ten minutes, after which the server is quarantined. @default 3 */
   readonly quarantineAfter?: number;
-  /** Milliseconds for which a message over a limit counts. @default 600,000 */
-  readonly quarantineWindowMs?: number;
   /** Calls that run at the server at a time; one client gets at most half of them. @default 128 */
   readonly maxConcurrentCalls?: number;
   /** Calls that wait for the server at a time; one client gets at most half of them. @default 256 */
@@ -137,8 +133,6 @@ export interface UpstreamLimits {
   readonly maxClientSessions?: number;
   /** Milliseconds that a call waits while calls of other clients use all sessions. @default 20,000 */
   readonly sessionWaitMs?: number;
-  /** Calls that wait for a session at a time; more are refused. @default 256 */
-  readonly maxSessionWaiters?: number;
   /** Milliseconds between pings of a server over HTTP, which notice that it does not answer. @default 30,000 */
   readonly pingIntervalMs?: number;
   /** Milliseconds after which a ping without an answer makes the server unavailable in health and status. @default 10,000 */
@@ -149,8 +143,6 @@ export interface UpstreamLimits {
   readonly answerTimeoutMs?: number;
   /** Calls that wait for answers of their clients, if no places are given; one client gets at most half of them. @default 64 */
   readonly maxParkedCalls?: number;
-  /** Milliseconds after which a server over HTTP is asked again which eras it supports, at its next connection. @default 86,400,000 */
-  readonly erasMaxAgeMs?: number;
 }
 
 /** Dependencies of an upstream server. */
@@ -190,22 +182,18 @@ export function resolveUpstreamLimits(limits: UpstreamLimits = {}): Required<Ups
     reconnectMaxAttempts: limits.reconnectMaxAttempts ?? 1_000_000,
     reconnectMaxMs: limits.reconnectMaxMs ?? 60_000,
     retryAfterMaxMs: limits.retryAfterMaxMs ?? 600_000,
-    stableAfterMs: limits.stableAfterMs ?? 10_000,
     connectWaitMs: limits.connectWaitMs ?? 3_600_000,
     messageMaxBytes: limits.messageMaxBytes ?? 32 * 1024 * 1024,
     quarantineAfter: limits.quarantineAfter ?? 3,
-    quarantineWindowMs: limits.quarantineWindowMs ?? 600_000,
     maxConcurrentCalls: limits.maxConcurrentCalls ?? 128,
     maxQueuedCalls: limits.maxQueuedCalls ?? 256,
     silentAfterMs: limits.silentAfterMs ?? 10_000,
     maxClientSessions: limits.maxClientSessions ?? 32,
     sessionWaitMs: limits.sessionWaitMs ?? 20_000,
-    maxSessionWaiters: limits.maxSessionWaiters ?? 256,
     pingIntervalMs: limits.pingIntervalMs ?? 30_000,
     pingTimeoutMs: limits.pingTimeoutMs ?? 10_000,
     clientSessionIdleMs: limits.clientSessionIdleMs ?? 300_000,
     answerTimeoutMs: limits.answerTimeoutMs ?? 600_000,
     maxParkedCalls: limits.maxParkedCalls ?? 64,
-    erasMaxAgeMs: limits.erasMaxAgeMs ?? 86_400_000,
   };
 }

@@ -86,7 +86,7 @@ export class UpstreamServer implements ToolSource {
   readonly #shared: SharedSession;
   readonly #rounds: CallRounds;
   readonly #tasks: ServerTasks;
-  /** What requests are sent to. */
+  /** This server, as the functions that send requests see it. */
   readonly #requested: RequestedServer;
   readonly #catalogue: ServerCatalogue;
   readonly #clients: ClientSessions;
@@ -201,7 +201,7 @@ export class UpstreamServer implements ToolSource {
       now,
       logger,
       lingerMs: lingerMsOf(settings.kind),
-      lease: (client) => this.#lease(client, stopped),
+      lease: (client, signal) => this.#lease(client, AbortSignal.any([signal, stopped])),
       onNotification: (method) => this.#catalogue.notified(method),
       onGap: () => this.#catalogue.missed(),
       onFailure: (session, error) => {

@@ -179,7 +179,7 @@ export class UpstreamSession implements AsyncDisposable {
     }
   }
 
-  /** What a modern request says about its client. Older clients expect log messages also if they named no level. */
+  /** The facts about its client in a modern request. Older clients expect log messages also if they named no level. */
   #modernOptions(method: string, context: CallContext): Partial<ConnectionRequestOptions> {
     const { session, logLevel = session?.logLevel } = context;
     const logs = this.connection.capabilities["logging"] !== undefined;

@@ -230,6 +230,21 @@ test("a watch ends with its client's session", async () => {
   await assert.rejects(source.server.features.watch("echo://watched", watcher), /The client left/);
 });
 
+test("a watch that ends while its server is being connected does not wait for it", async () => {
+  await using source = createSource({ transport: echoStdio("--hang-initialize"), graceMs: 100 });
+  const stopping = new AbortController();
+  const starting = source.server.start(stopping.signal);
+  const { watch, unwatch } = source.server.features;
+  const [client, watcher] = [createClient(), createWatcher()];
+  const watching = [watch("echo://watched", watcher), watch("echo://watched", createWatcher(client))];
+  await unwatch("echo://watched", watcher);
+  client.leave();
+  await Promise.all(watching);
+  assert.equal(source.server.health().state, "starting");
+  stopping.abort();
+  await starting;
+});
+
 test("a watcher gets the updates of parts of its resource", async () => {
   await using source = await startSource({ transport: echoStdio() });
   const [root, near] = [createWatcher(), createWatcher()];

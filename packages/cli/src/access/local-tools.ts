@@ -16,7 +16,7 @@ import type { CliContext } from "../cli-context.ts";
 import type { LoadedConfig } from "../config/load-cli-config.ts";
 import { withProgress } from "../progress/progress.ts";
 import { gatewayDepsOf } from "./gateway-deps.ts";
-import { serversWaitMs, startingIn, statesOf } from "./server-states.ts";
+import { startingIn, statesOf, untilContacted } from "./server-states.ts";
 import { isUnavailableTool, type ToolAccess, type ToolDescription } from "./tool-access.ts";
 
 const identity: Identity = localIdentity("cli", "cli");
@@ -59,7 +59,7 @@ export async function startLocalGateway(
     await withProgress(
       context,
       () => `Starting ${startingIn(gateway)}`,
-      () => waitForServers(gateway, context.signal),
+      () => untilContacted(gateway, context.signal),
     );
   } catch (error) {
     await gateway[Symbol.asyncDispose]();
@@ -82,20 +82,6 @@ export function packagesOf(
     byId: isPackage ? { [onlyServer]: own } : {},
     others: { ...others, isEnabled: false },
   };
-}
-
-async function waitForServers(gateway: Gateway, signal: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, serversWaitMs);
-  const abort = () => reject(signal.reason);
-  if (signal.aborted) abort();
-  signal.addEventListener("abort", abort);
-  try {
-    await Promise.race([gateway.ready(), promise]);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", abort);
-  }
 }
 
 function toToolAccess(gateway: Gateway): ToolAccess {
@@ -123,7 +109,7 @@ function toToolAccess(gateway: Gateway): ToolAccess {
       const { code, reason, hint, callId } = outcome;
       throw new CodedError(code, reason, { hint, data: { callId } });
     },
-    servers: async () => statesOf(gateway.status()),
+    servers: async () => statesOf(gateway.sources()),
     [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
   };
 }

@@ -8,9 +8,28 @@ import type { ServerState } from "./tool-access.ts";
 /** Longest time that a command waits for its servers, in milliseconds. */
 export const serversWaitMs = 30_000;
 
+/**
+ * Waits until the gateway contacted each of its sources, successfully or not, and at most `serversWaitMs`.
+ *
+ * @throws the reason of `signal`
+ */
+export async function untilContacted(gateway: Gateway, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, serversWaitMs);
+  const abort = () => reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort);
+  try {
+    await Promise.race([gateway.ready(), promise]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", abort);
+  }
+}
+
 /** The names of what is still starting. */
 export function startingIn(gateway: Gateway): string {
-  const { servers, toolspecs, packages } = gateway.status();
+  const { servers, toolspecs, packages } = gateway.sources();
   const starting = [...servers, ...toolspecs, ...packages].filter(
     ({ health }) => health.state === "starting",
   );

@@ -24,7 +24,7 @@ export interface ServerState {
   /** Its tools are available in the state `ready`. */
   readonly state: string;
   readonly reason?: string;
-  /** Number of its tools that wait for the operator's approval. @default 0 */
+  /** Number of its tools that wait for the operator's approval; absent for none. */
   readonly waitingTools?: number;
 }
 

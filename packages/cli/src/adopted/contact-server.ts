@@ -91,7 +91,7 @@ export async function contactServer(
 async function listedStatus(gateway: Gateway, id: string, context: CliContext): Promise<SourceStatus> {
   const until = context.now() + contactMaxMs;
   for (;;) {
-    const status = gateway.status().servers.find((one) => one.id === id);
+    const status = gateway.sources().servers.find((one) => one.id === id);
     const { state, reason = "", failure } = status?.health ?? {};
     if (status !== undefined && state === "ready") return status;
     const isWaiting = state === "starting" || failure?.code === "PACKAGE_FETCHING";

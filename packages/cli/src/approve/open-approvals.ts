@@ -231,10 +231,10 @@ function ofLocal(gateway: Gateway): ApprovalAccess {
   const operator = localIdentity("cli", "cli");
   return {
     waiting: () => approvals.waiting(),
-    starting: async () => startingIn(gateway.status()),
+    starting: async () => startingIn(gateway.sources()),
     call: (id) => approvals.call(id),
     definitions: async (server) =>
-      requireListed(approvals.definitions(server), approvableIn(gateway.status())),
+      requireListed(approvals.definitions(server), approvableIn(gateway.sources())),
     approve: ({ server, digest }, names) => approvals.approveDefinitions(server, digest, operator, names),
     callFacts: async () => gateway.policySituation(),
     async decide(id, decision) {

@@ -17,7 +17,7 @@ import { getFromGateway } from "../access/gateway-api.ts";
 import { gatewayDepsOf } from "../access/gateway-deps.ts";
 import { findReachableGateway } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
-import { serversWaitMs } from "../access/server-states.ts";
+import { serversWaitMs, untilContacted } from "../access/server-states.ts";
 import { differenceTexts } from "../adopted/difference-lines.ts";
 import type { CliContext } from "../cli-context.ts";
 import { shortPath } from "../config/find-config-files.ts";
@@ -28,7 +28,6 @@ import { safeLine } from "../output/output.ts";
 import { probeAddress } from "../serve/probe-address.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { startingText } from "../serve/starting-text.ts";
-import { waitForServers } from "../serve/wait-for-servers.ts";
 import { type Finding, failed, ok, unknown, warning } from "./check.ts";
 import { anchorFinding, checkAnchors } from "./check-anchors.ts";
 import { checkDeclared } from "./check-declared.ts";
@@ -208,18 +207,10 @@ async function contactServers(context: CliContext, { config, files }: LoadedConf
   if (config.toolServers.length === 0 && config.toolspecs.length === 0) return [];
   const logger = createCommandLogger(context, "silent");
   await using gateway = await startGateway(config, gatewayDepsOf(context, { logger, configFiles: files }));
-  const settings = { waitMs: serversWaitMs, signal: context.signal };
-  const starting = await waitForServers(gateway, settings, () => {
-    // All findings are reported together, in the order of the configuration.
-  });
-  context.signal.throwIfAborted();
+  await untilContacted(gateway, context.signal);
   const { servers, toolspecs, idleRules } = gateway.status();
-  const isLate = ({ id }: { readonly id: string }) => starting.some((one) => one.id === id);
   return [
-    ...servers.flatMap((server) => [
-      contactOf(context, server, isLate(server)),
-      ...differenceFindings(server),
-    ]),
+    ...servers.flatMap((server) => [contactOf(context, server), ...differenceFindings(server)]),
     ...toolspecs.map(toolspecFinding),
     ...idleRules.map(idleRuleFinding),
   ];
@@ -251,10 +242,7 @@ async function askGateway(context: CliContext, running: RunningGateway): Promise
     const { servers, toolspecs, idleRules, anchors, telemetry, embeddings } = status;
     const findings = [
       ...changedBy(status.configuration),
-      ...(servers ?? []).flatMap((server) => [
-        contactOf(context, server, false),
-        ...differenceFindings(server),
-      ]),
+      ...(servers ?? []).flatMap((server) => [contactOf(context, server), ...differenceFindings(server)]),
       ...(toolspecs ?? []).map(toolspecFinding),
       ...(idleRules ?? []).map(idleRuleFinding),
       ...(anchors ?? []).map(anchorFinding),
@@ -306,7 +294,6 @@ function differenceFindings(server: SourceStatus): readonly Finding[] {
 function contactOf(
   { options }: CliContext,
   { id, health, tools, waitingTools = 0, protocolVersion }: SourceStatus,
-  isLate: boolean,
 ): Finding {
   const subject = `server ${id}`;
   if (health.state === "ready" && tools === 0 && waitingTools > 0) {
@@ -334,7 +321,7 @@ function contactOf(
   const file = join(options.home, "logs", `${id}.log`);
   const log = existsSync(file) ? `see ${shellQuote(file)}` : undefined;
   const fallback = log ?? "run toolcrib serve --log-level debug";
-  if (isLate || health.state === "starting") {
+  if (health.state === "starting") {
     return failed(subject, `did not respond within ${serversWaitMs / 1000} s`, fallback);
   }
   const reason = safeLine(health.reason ?? `it is ${health.state}`);

@@ -463,7 +463,7 @@ export const meanings: { readonly [code: string]: string } = {
   RESULT_WITHHELD: "The call was made, and its result is withheld: a hook refused it or did not answer in time (`hooks.after_call`).",
   RUNNER_COMMAND_INVALID: "The arguments of npx, uvx or go run name no package that can be fetched and locked; the message names the argument.",
   SANDBOX_LIMIT: "The number of sandboxes that may run at a time is reached.",
-  SANDBOX_PATH_REFUSED: "A path that a process in a sandbox should get holds the configuration, the home of Toolcrib, credentials or a socket, or its program is behind a link that it can change.",
+  SANDBOX_PATH_REFUSED: "A path that a process in a sandbox should get does not exist or cannot be looked up, or holds the configuration, the home of Toolcrib, credentials or a socket, or its program is behind a link that it can change.",
   SANDBOX_UNAVAILABLE: "This machine cannot enforce the containment that a process needs; the message names what is missing.",
   SEARCH_INDEX_FULL: "The index contains the maximum number of documents and accepts no other.",
   SEARCH_LIMIT_INVALID: "The requested number of results is not an integer from 1 to 1,000.",

@@ -60,7 +60,7 @@ async function measure(context: CliContext, { id, entry, secrets }: PlannedServe
     const loaded = { config: { ...config, egress, sandbox }, files: [], warnings: [] };
     const { startLocalGateway } = await import("../access/local-tools.ts");
     await using gateway = await startLocalGateway(inner, loaded, createCommandLogger(inner, "silent"), id);
-    const status = gateway.status().servers.find((one) => one.id === id);
+    const status = gateway.sources().servers.find((one) => one.id === id);
     if (status?.health.state !== "ready") {
       return { kind: "failed", reason: reasonLine(status?.health.reason ?? "it did not start in time") };
     }

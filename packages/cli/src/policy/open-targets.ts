@@ -134,7 +134,7 @@ async function openLocalSituation(context: CliContext): Promise<PolicySituation>
   const { startLocalGateway } = await import("../access/local-tools.ts");
   await using gateway = await startLocalGateway(context, loaded, logger, undefined);
   const { policy, targets } = gateway.policySituation();
-  const states = statesOf(gateway.status());
+  const states = statesOf(gateway.sources());
   noteMissing(context, states);
   return { policy, targets, unavailable: missingOf(states), origin: { of: "files", notInForce: [] } };
 }

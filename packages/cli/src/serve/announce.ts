@@ -9,10 +9,10 @@ import type { CliContext } from "../cli-context.ts";
 import { printPauses } from "../guards/pause.ts";
 import { version } from "../version.ts";
 import { findExampleCall } from "./example-call.ts";
+import { type ListedSource, listedSources, pollSources } from "./listed-sources.ts";
 import { ownCommand } from "./own-command.ts";
 import { clientLines, type Endpoint, nextLines, tokenFile, wordsOf } from "./serve-text.ts";
 import type { StartBoard } from "./start-board.ts";
-import { pollServers, type SourceStatus, sourcesOf } from "./wait-for-servers.ts";
 
 /** Interval between the questions whether a server that had failed is ready, in milliseconds. */
 const latePollMs = 1000;
@@ -29,7 +29,7 @@ export function announce({ output }: CliContext, endpoint: Endpoint, status: Gat
     auth: token !== undefined ? "token" : issuers.length > 0 ? "oauth" : "none",
     issuers: issuers.length > 0 ? issuers : undefined,
     tokenFile: token === undefined ? undefined : tokenFile(endpoint),
-    servers: sourcesOf(status).map(({ id, transport }) => ({ id, transport, mcp: `${url}/mcp/s/${id}` })),
+    servers: listedSources(status).map(({ id, transport }) => ({ id, transport, mcp: `${url}/mcp/s/${id}` })),
   });
   output.print(`${output.style("bold", `Toolcrib ${version}`)} serves ${output.style("cyan", `${url}/mcp`)}`);
 }
@@ -43,16 +43,16 @@ export async function announceServers(
 ): Promise<void> {
   const { output, signal } = context;
   output.print("");
-  if (sourcesOf(gateway.status()).length === 0)
+  if (listedSources(gateway.sources()).length === 0)
     output.print("  No tool servers and no toolspecs are configured.");
   let isFinished = false;
-  const show = (servers: readonly SourceStatus[]): boolean => {
+  const show = (servers: readonly ListedSource[]): boolean => {
     board.show(servers);
     isFinished = servers.every(({ health }) => health.state !== "starting");
     if (isFinished) board.finish(servers);
     return isFinished;
   };
-  await pollServers(gateway, { waitMs: serversWaitMs, signal }, show);
+  await pollSources(gateway, { waitMs: serversWaitMs, signal }, show);
   board.hide();
   if (signal.aborted) return;
   // A gateway that prints nothing does not load it.
@@ -63,14 +63,14 @@ export async function announceServers(
   output.print(output.style("dim", "Press Ctrl-C to stop."));
   if (isFinished) return;
   output.print("");
-  await pollServers(gateway, { waitMs: Number.POSITIVE_INFINITY, signal }, show);
+  await pollSources(gateway, { waitMs: Number.POSITIVE_INFINITY, signal }, show);
   board.hide();
 }
 
 /** Prints each server that had failed at its start when it gets ready. Ends when all are, or with the command. */
 export async function announceLate(context: CliContext, gateway: Gateway, board: StartBoard): Promise<void> {
   const { signal } = context;
-  while (!signal.aborted && board.showLate(sourcesOf(gateway.status()))) {
+  while (!signal.aborted && board.showLate(listedSources(gateway.sources()))) {
     // An abort ends the delay.
     await delay(latePollMs, undefined, { signal, ref: false }).catch(() => {});
   }
@@ -85,7 +85,7 @@ function nextCommands(context: CliContext, gateway: Gateway): string[] {
   return nextLines(
     {
       command: ownCommand(context),
-      hasWaiting: sourcesOf(gateway.status()).some(({ waitingTools = 0 }) => waitingTools > 0),
+      hasWaiting: listedSources(gateway.sources()).some(({ waitingTools = 0 }) => waitingTools > 0),
       searchWords: named === undefined ? undefined : wordsOf(named.id.slice(named.namespace.length + 1)),
       example,
     },

@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { formatDiagnostics, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import type { Gateway } from "@toolcrib/gateway";
 import type { LoadedConfig } from "../config/load-cli-config.ts";
-import { type Look, ReadFiles } from "./look-at-files.ts";
+import { type FileSnapshot, ReadFiles } from "./file-snapshot.ts";
 
 /** How often files are read that change while they are read. */
 const readsMaxCount = 8;
@@ -28,8 +28,8 @@ export interface ConfigReloaderDeps {
   readonly gateway: Pick<Gateway, "applyConfig" | "refuseConfig" | "status">;
   /** Loads the configuration. @param read receives the complete paths of the files before they are read */
   readonly load: (read: ReadFiles) => Promise<LoadedConfig>;
-  /** Called after each reload, with what the files showed before they were read. */
-  readonly onReloaded: (outcome: ReloadOutcome, read: Look) => void;
+  /** Called after each reload, with the snapshot of the files before they were read. */
+  readonly onReloaded: (outcome: ReloadOutcome, read: FileSnapshot) => void;
 }
 
 /** The reloads of one gateway. */
@@ -70,7 +70,7 @@ export class ConfigReloader {
     } catch (error) {
       outcome = gateway.refuseConfig(problemOf(error));
     }
-    onReloaded(outcome, read.look);
+    onReloaded(outcome, read.snapshot);
     const loadedAt = gateway.status().configuration?.loadedAt;
     return loadedAt === undefined ? outcome : { ...outcome, loadedAt };
   }

@@ -4,7 +4,7 @@ import type { Gateway } from "@toolcrib/gateway";
 import type { LoadedConfig } from "../config/load-cli-config.ts";
 import { type Output, safeLine } from "../output/output.ts";
 import { ConfigReloader, type ReloadOutcome } from "./config-reloader.ts";
-import type { Look, ReadFiles } from "./look-at-files.ts";
+import type { FileSnapshot, ReadFiles } from "./file-snapshot.ts";
 import { FileWatch } from "./watch-files.ts";
 
 /** Dependencies of `LiveReload`. */
@@ -19,8 +19,8 @@ export interface LiveReloadDeps {
 /** Changed paths that a line names. */
 const shownMaxCount = 12;
 
-/** The reloads of the gateway of a command. */
-export class LiveReload implements AsyncDisposable {
+/** The reloads of the gateway of a command. Exists before the gateway, which passes on the requests of its operator. */
+export class LiveReload implements Disposable {
   readonly #deps: LiveReloadDeps;
   readonly #hungUp = () => void this.reload();
   #reloader: ConfigReloader | undefined;
@@ -32,17 +32,30 @@ export class LiveReload implements AsyncDisposable {
     process.on("SIGHUP", this.#hungUp);
   }
 
-  /** Begins to watch. @param read what the files showed before they were read */
-  start(gateway: Gateway, read: Look): void {
+  /**
+   * Begins to watch.
+   *
+   * @param read the snapshot of the files before they were read
+   * @returns ends the watch and waits for the reload that runs. Dispose it before the gateway, which a reload changes
+   */
+  start(gateway: Gateway, read: FileSnapshot): AsyncDisposable {
     const { load } = this.#deps;
     const reloader = new ConfigReloader({
       gateway,
       load,
-      onReloaded: (outcome, look) => this.#reloaded(outcome, look),
+      onReloaded: (outcome, snapshot) => this.#reloaded(outcome, snapshot),
     });
     this.#reloader = reloader;
-    this.#watch = new FileWatch(() => reloader.reload());
-    this.#watch.follow(read);
+    const watch = new FileWatch(() => reloader.reload());
+    this.#watch = watch;
+    watch.follow(read);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        this[Symbol.dispose]();
+        await watch[Symbol.asyncDispose]();
+        await reloader.idle();
+      },
+    };
   }
 
   /** Loads and applies the configuration now. */
@@ -50,13 +63,11 @@ export class LiveReload implements AsyncDisposable {
     return (await this.#reloader?.reload()) ?? {};
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  [Symbol.dispose](): void {
     process.off("SIGHUP", this.#hungUp);
-    await this.#watch?.[Symbol.asyncDispose]();
-    await this.#reloader?.idle();
   }
 
-  #reloaded({ applied, needsRestart, error }: ReloadOutcome, read: Look): void {
+  #reloaded({ applied, needsRestart, error }: ReloadOutcome, read: FileSnapshot): void {
     const { output, isQuiet } = this.#deps;
     this.#watch?.follow(read);
     // Its errors are in the log already.

@@ -44,7 +44,7 @@ export async function releaseMemory(gateway: Gateway): Promise<void> {
 /** Waits until no call is in flight. @returns false if there always is one */
 async function isAtRest(gateway: Gateway): Promise<boolean> {
   for (let check = 0; check < checksMaxCount; check += 1) {
-    if (gateway.status().callsInFlight === 0) return true;
+    if (gateway.callsInFlight() === 0) return true;
     await delay(waitMs, undefined, { ref: false });
   }
   return false;

@@ -11,7 +11,7 @@ import { type Output, reasonLine, safeLine } from "../output/output.ts";
 import { padText, textWidth } from "../output/text-width.ts";
 import { containmentText } from "./containment-text.ts";
 import { argumentsWord, type ExampleCall } from "./example-call.ts";
-import type { SourceStatus } from "./wait-for-servers.ts";
+import type { ListedSource } from "./listed-sources.ts";
 
 /** The address of a gateway and its token. */
 export interface Endpoint {
@@ -36,7 +36,7 @@ export interface ServerColumns {
 }
 
 /** Returns the widths for servers. */
-export function serverColumns(servers: readonly Pick<SourceStatus, "id" | "transport">[]): ServerColumns {
+export function serverColumns(servers: readonly Pick<ListedSource, "id" | "transport">[]): ServerColumns {
   return {
     id: Math.max(0, ...servers.map(({ id }) => textWidth(id))),
     transport: Math.max(0, ...servers.map(({ transport }) => textWidth(transport))),
@@ -44,7 +44,7 @@ export function serverColumns(servers: readonly Pick<SourceStatus, "id" | "trans
 }
 
 /** Returns the lines of a server: one, or on a terminal more, which begin below its text. */
-export function serverLines(status: SourceStatus, columns: ServerColumns, output: Output): string[] {
+export function serverLines(status: ListedSource, columns: ServerColumns, output: Output): string[] {
   const { id, transport } = status;
   const head = `${padText(id, columns.id)}  ${output.style("dim", padText(transport, columns.transport))}  `;
   const indentation = 4 + columns.id + 2 + columns.transport + 2;
@@ -60,7 +60,7 @@ export function serverLines(status: SourceStatus, columns: ServerColumns, output
 const textWidthMin = 20;
 
 /** The state of a server as a mark and a text. */
-function serverText(status: SourceStatus, output: Output): { readonly mark: string; readonly text: string } {
+function serverText(status: ListedSource, output: Output): { readonly mark: string; readonly text: string } {
   const { health, tools, waitingTools = 0 } = status;
   const contained = containmentText(status);
   const toolsText = `${counted(tools, "tool")}${contained === "" ? "" : `, ${contained}`}`;

@@ -21,8 +21,9 @@ import { type Output, safeLine } from "../output/output.ts";
 import { reportError } from "../output/report-error.ts";
 import { version } from "../version.ts";
 import { announce, announceLate, announceServers } from "./announce.ts";
+import { ReadFiles } from "./file-snapshot.ts";
+import { listedSources } from "./listed-sources.ts";
 import { LiveReload } from "./live-reload.ts";
-import { ReadFiles } from "./look-at-files.ts";
 import { optimizeMeanwhile, optimizeWhenBusy } from "./optimizing.ts";
 import { ownCommand, shortProgram } from "./own-command.ts";
 import { probeAddress } from "./probe-address.ts";
@@ -32,7 +33,6 @@ import { serveStdio, stdioIdentity, untilInterrupted } from "./serve-stdio.ts";
 import type { Endpoint } from "./serve-text.ts";
 import { StartBoard } from "./start-board.ts";
 import { takeHome } from "./take-home.ts";
-import { sourcesOf } from "./wait-for-servers.ts";
 import { collectYoungObjectsAlone } from "./young-objects.ts";
 
 /** Options of the command. */
@@ -82,17 +82,15 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   const logger = warnAboutContainment(context, loaded, programLog, start);
   using _home = await takeHome(options.home, loaded.config.serve.sharesHome);
   if (flags.stdio !== true) await requireFreeAddress(context, loaded);
-  await using reloads = new LiveReload({ output: outputAbove(output, start), load, isQuiet });
+  using reloads = new LiveReload({ output: outputAbove(output, start), load, isQuiet });
   await using gateway = await startGateway(loaded.config, {
     ...gatewayDepsOf(context, { logger, configFiles: loaded.files }),
     // A client that started this process runs as its user. Others do not learn where the home is.
     homeFlag: flags.stdio === true ? options.homeFlag : "",
     reload: () => reloads.reload(),
   });
-  // A reload ends before the gateway that it changes.
-  await using _reloadsFirst = reloads;
   programLog.logger.info({ version, configFiles: loaded.files }, "gateway.started");
-  reloads.start(gateway, read.look);
+  await using _watch = reloads.start(gateway, read.snapshot);
   void gateway.ready().then(endStart);
   void releaseMemory(gateway);
   using _optimizing = optimizeWhenBusy(gateway);
@@ -233,7 +231,7 @@ async function serveHttp(
       );
     }
     if (!isQuiet) announce(context, endpoint, gateway.status());
-    using board = new StartBoard(context, sourcesOf(gateway.status()), start.startedAt);
+    using board = new StartBoard(context, listedSources(gateway.sources()), start.startedAt);
     start.board = board;
     const announced = start.isShown ? announceStart(context, gateway, endpoint, board) : undefined;
     await untilInterrupted(context);

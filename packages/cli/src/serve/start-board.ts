@@ -9,9 +9,9 @@ import { fitStyled } from "../output/fit-styled.ts";
 import { type Output, safeLine } from "../output/output.ts";
 import { padText } from "../output/text-width.ts";
 import { canShowLive } from "../watch/live-screen.ts";
+import type { ListedSource } from "./listed-sources.ts";
 import { type ServerColumns, serverColumns, serverLines } from "./serve-text.ts";
 import { startingText } from "./starting-text.ts";
-import type { SourceStatus } from "./wait-for-servers.ts";
 
 /** Rows of the block; more servers are counted. */
 const rowsMaxCount = 8;
@@ -46,7 +46,7 @@ export class StartBoard implements Disposable {
    * @param servers those of the gateway, before any is ready
    * @param startedAt when the command began, in milliseconds since the epoch
    */
-  constructor(context: BoardContext, servers: readonly SourceStatus[], startedAt: number) {
+  constructor(context: BoardContext, servers: readonly ListedSource[], startedAt: number) {
     this.#context = context;
     this.#isLive = canShowLive(context);
     this.#startedAt = startedAt;
@@ -59,7 +59,7 @@ export class StartBoard implements Disposable {
   }
 
   /** Shows what changed. */
-  show(servers: readonly SourceStatus[]): void {
+  show(servers: readonly ListedSource[]): void {
     const { output } = this.#context;
     for (const server of servers) {
       if (server.health.state === "starting" || this.#settled.has(server.id)) continue;
@@ -73,7 +73,7 @@ export class StartBoard implements Disposable {
   }
 
   /** Prints servers that had failed and are ready now. @returns whether there are others */
-  showLate(servers: readonly SourceStatus[]): boolean {
+  showLate(servers: readonly ListedSource[]): boolean {
     for (const server of servers) {
       if (isReady(server) && this.#failed.delete(server.id))
         this.print(...serverLines(server, this.#columns, this.#context.output));
@@ -82,7 +82,7 @@ export class StartBoard implements Disposable {
   }
 
   /** Prints how many are ready, and which are not. */
-  finish(servers: readonly SourceStatus[]): void {
+  finish(servers: readonly ListedSource[]): void {
     if (servers.some(({ health }) => health.state !== "disabled"))
       this.print("", `  ${summaryOf(servers, this.#elapsedMs(), this.#context.output)}`);
   }
@@ -110,7 +110,7 @@ export class StartBoard implements Disposable {
     return this.#context.now() - this.#startedAt;
   }
 
-  #draw(starting: readonly SourceStatus[]): void {
+  #draw(starting: readonly ListedSource[]): void {
     const { stdout, now, output, outputClosed } = this.#context;
     if (outputClosed.aborted) return;
     if (this.#elapsedMs() < delayMs || now() - this.#drawnAt < frameMs) return;
@@ -129,14 +129,14 @@ export class StartBoard implements Disposable {
     this.#drawnAt = now();
   }
 
-  #lineOf({ id, transport, health }: SourceStatus, mark: string): string {
+  #lineOf({ id, transport, health }: ListedSource, mark: string): string {
     const { style } = this.#context.output;
     const kind = style("dim", padText(transport, this.#columns.transport));
     return `  ${mark} ${padText(safeLine(id), this.#columns.id)}  ${kind}  ${startingText(health)}`;
   }
 
   /** Prints the step that a server is in, without numbers, when it takes long. */
-  #printStep(server: SourceStatus): void {
+  #printStep(server: ListedSource): void {
     const now = this.#context.now();
     const { phase, fetchedBytes } = server.health;
     const health = { phase, fetchedBytes: fetchedBytes === undefined ? undefined : 0 };
@@ -151,7 +151,7 @@ export class StartBoard implements Disposable {
   }
 }
 
-function isReady({ health }: SourceStatus): boolean {
+function isReady({ health }: ListedSource): boolean {
   return ["ready", "idle", "disabled"].includes(health.state);
 }
 
@@ -159,7 +159,7 @@ function kindOf(transport: string): string {
   return transport === "toolspec" || transport === "package" ? transport : "server";
 }
 
-function summaryOf(servers: readonly SourceStatus[], ms: number, output: Output): string {
+function summaryOf(servers: readonly ListedSource[], ms: number, output: Output): string {
   // Those that the operator switched off are none.
   const wanted = servers.filter(({ health }) => health.state !== "disabled");
   const missing = wanted.filter((server) => !isReady(server));

@@ -7,7 +7,7 @@
 import type { GatewayStatus } from "@toolcrib/gateway";
 import { counted } from "../output/counted.ts";
 import { reasonLine, safeLine } from "../output/output.ts";
-import { sourcesOf } from "../serve/wait-for-servers.ts";
+import { listedSources } from "../serve/listed-sources.ts";
 import type { GatewayView } from "./gateway-view.ts";
 
 /** A fact, for people and for programs. */
@@ -29,7 +29,7 @@ export function factsOf(view: GatewayView): ReadonlyMap<string, StatusFact> {
     text: `gateway running: ${safeLine(url)}/mcp, process ${pid}`,
     json: { what: "gateway", state: "running", url, pid },
   });
-  for (const { id, health, tools, transport } of sourcesOf(status as unknown as GatewayStatus)) {
+  for (const { id, health, tools, transport } of listedSources(status as unknown as GatewayStatus)) {
     const { state, reason } = health;
     const why = reason === undefined ? "" : `: ${reasonLine(reason)}`;
     const what = transport === "toolspec" || transport === "package" ? transport : "server";

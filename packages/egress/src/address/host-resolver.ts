@@ -26,6 +26,7 @@ export interface ResolverSettings {
   readonly resolve: ResolveHost;
 }
 
+/** Addresses of one host that are checked and tried. @limit server */
 const maxAddresses = 64;
 
 /** Resolves hosts to allowed addresses. */

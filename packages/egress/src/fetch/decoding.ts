@@ -6,6 +6,7 @@ import { EgressError } from "../egress-error.ts";
 /** The value of `Accept-Encoding` for bodies that are decompressed here. */
 export const acceptedEncodings = "gzip, deflate, br, zstd";
 
+/** Content codings of one response. @limit server */
 const maxCodings = 2;
 
 /** Creates the decoder of one coding; `first` is the beginning of its input. */

@@ -14,7 +14,9 @@ export interface RequestHead {
 /** The name and the value of a header. */
 export type HeaderField = readonly [name: string, value: string];
 
+/** Headers of one request. @limit program */
 const maxHeaders = 200;
+/** Characters of all headers of one request. @limit program */
 const headersMaxLength = 65_536;
 const tokenPattern = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 /** Visible ASCII, spaces and tabs, without white space at the ends, which readers drop. */

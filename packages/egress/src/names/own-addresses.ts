@@ -4,7 +4,7 @@
  * No host outside has such an address (RFC 2544: 198.18.0.0/15).
  */
 
-/** Hosts with an address at a time; the one that was looked up longest ago loses its own. */
+/** Hosts with an address at a time; the one that was looked up longest ago loses its own. @limit program */
 const hostsMaxCount = 4096;
 const addressesCount = 1 << 17;
 

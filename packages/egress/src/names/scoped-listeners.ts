@@ -16,7 +16,7 @@ import { NameServer } from "./name-server.ts";
 const namePort = 53;
 const plainPort = 80;
 const httpsPort = 443;
-/** Ports of the allowed hosts that a sandbox listens at; hosts at others are reached by the proxy alone. */
+/** Ports of the allowed hosts that a sandbox listens at; hosts at others are reached by the proxy alone. @limit program */
 const portsMaxCount = 16;
 
 /**

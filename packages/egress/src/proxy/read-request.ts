@@ -20,6 +20,7 @@ export interface ReadRequest {
 
 /** Allowed in a path or query: visible ASCII, without backslashes and fragments. */
 const pathPattern = /^\/[!-"$-[\]-~]*$/;
+/** Characters of the target of a request to the proxy. @limit program */
 const targetMaxLength = 32_768;
 /** Headers that are passed on although `checkHead` reserves them for the sender. */
 const framingHeaders: ReadonlySet<string> = new Set(["content-length", "expect", "trailer"]);

@@ -33,7 +33,7 @@ export const taskMethodPrefix = "tasks/";
 
 /** Items on one page of `tasks/list`. */
 const pageSize = 100;
-/** Tasks that one change stream can report. */
+/** Tasks that one change stream can report. @limit client */
 const maxListened = 1000;
 
 /** What the gateway knows about a tool when it is called. */

@@ -20,9 +20,9 @@ interface OpenQuestion {
   isSent: boolean;
 }
 
-/** Questions of one task that can wait at a time. */
+/** Questions of one task that can wait at a time. @limit client */
 const maxQuestions = 100;
-/** Bytes of the arguments that are kept, so that a policy about them applies when the result is read. */
+/** Bytes of the arguments that are kept, so that a policy about them applies when the result is read. @limit client */
 const argumentsMaxBytes = 16 * 1024;
 /** Longest text about a state, in UTF-16 units. */
 const statusMaxLength = 2000;

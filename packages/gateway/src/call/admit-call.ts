@@ -275,7 +275,7 @@ function isWaived(
   return decision.kind === "allow" && decision.waivesApproval === true;
 }
 
-/** What policies can ask about a call. */
+/** Returns the facts about a call that policies can ask for. */
 function callFactsOf(
   { now, labels }: GovernedCallDeps,
   args: JsonObject,

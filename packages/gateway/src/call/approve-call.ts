@@ -26,7 +26,7 @@ export interface PermittedCall {
   readonly decision: Decision & { readonly kind: "allow" };
 }
 
-/** What the step needs besides the dependencies of the call. */
+/** Dependencies of the step besides those of the call. */
 export interface ApproveCallDeps extends GovernedCallDeps {
   /** Returns the arguments that an operator approves; undefined where they are too large. */
   readonly approvable: (args: JsonObject) => JsonObject | undefined;
@@ -134,7 +134,7 @@ function journalKey(
   ]);
 }
 
-/** What an approval is bound to of a tool that may need none itself. */
+/** Returns the facts about a tool to which an approval is bound, also where the tool needs none itself. */
 function approvalOf({
   approval,
   id,

@@ -18,7 +18,7 @@ export interface ArgumentFacts {
   readonly preview?: JsonObject;
 }
 
-/** What hooks answered; undefined where none was asked. */
+/** Answers of hooks; undefined where none was asked. */
 type HookRecords = readonly HookRecord[] | undefined;
 
 /** Counters of calls; labels are server ids. */

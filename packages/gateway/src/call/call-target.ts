@@ -14,7 +14,7 @@ import type { CallContext, Origin, PlannedCall, ToolId } from "@toolcrib/tool";
 
 /** The operation to execute. */
 export interface CallTarget {
-  /** What the policy decides about. */
+  /** Subject of the decision of the policy. */
   readonly subject: AccessSubject;
   /** Id in policy and audit: a `ToolId`, or `server:resources/URI` and `server:prompts/NAME`. */
   readonly id: ToolId;
@@ -35,13 +35,13 @@ export interface CallTarget {
   readonly deadlineSetting: string | undefined;
   /** Containment tier for the audit. */
   readonly containment: string | undefined;
-  /** What every call of it breaks of the operator's declaration about its server. */
+  /** Parts of the operator's declaration about its server that every call of it breaks. */
   readonly violations: readonly TrustViolation[];
   /** Whether its server is unverified: what it sends is labelled, and has no hidden characters. The source removes them from results, before it checks them. */
   readonly isUnverified: boolean;
   /** Members for the `_meta` of its results; undefined for results that need no label. */
   readonly label: JsonObject | undefined;
-  /** What an approval of each call is bound to besides the call; undefined for a tool whose calls need none. */
+  /** Facts to which an approval of each call is bound besides the call; undefined for a tool whose calls need none. */
   readonly approval:
     | {
         readonly server: string;

@@ -32,7 +32,7 @@ export interface CallTargetsDeps {
   readonly unknownTools: Pick<UnknownTools, "errorFor">;
   /** Tools of unverified servers whose calls need no approval (`policy.waive_approval`). */
   readonly waived: ToolPatterns;
-  /** What the operator changes about tools. */
+  /** Changes of tools by the operator. */
   readonly overrides: ToolOverrides;
 }
 

@@ -33,7 +33,7 @@ export interface ExecutionDeps extends ScrubberDeps {
   readonly relays: RelayLimit;
   /** Labels of the data of calls; undefined where no source has labels. */
   readonly labels: LabelTracker | undefined;
-  /** What the operator paused. */
+  /** Pauses of the operator. */
   readonly pauses: Pick<Pauses, "refusal" | "enter">;
   /** Calls of composites that wait for answers of their clients. */
   readonly parked: Pick<ParkedCalls, "send">;

@@ -1,4 +1,4 @@
-/** What hooked calls have in common with the execution of calls, and with the results of servers. */
+/** Rules that hooked calls share with the execution of calls, and with the results of servers. */
 
 import type { ExecutionRules } from "@toolcrib/hooks";
 import { receivedReplacement } from "@toolcrib/upstream";

@@ -9,7 +9,7 @@ import { isCodedError, type Logger } from "@toolcrib/diagnostics";
 import type { ContainedRequest, SpawnRequest } from "@toolcrib/process";
 import { defaultSandboxLimits, type Sandboxes, type SandboxPolicy } from "@toolcrib/sandbox";
 
-/** What the sandboxes of composites depend on. */
+/** Dependencies of the sandboxes of composites. */
 export interface CompositeSandboxDeps {
   readonly sandboxes: Sandboxes;
   /** `sandbox.mode` of the configuration. */

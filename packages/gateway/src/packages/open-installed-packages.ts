@@ -122,7 +122,7 @@ function toPackagesContext(context: SourceContext): ConstructorParameters<typeof
   };
 }
 
-/** What shows that the record was replaced; undefined where there is none. */
+/** Returns another text for another record; undefined where there is none. */
 async function signatureOf(path: string): Promise<string | undefined> {
   try {
     const { mtimeNs, ino, size } = await stat(path, { bigint: true });

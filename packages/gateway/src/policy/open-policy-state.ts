@@ -10,7 +10,7 @@ import type { GatewayCore } from "../gateway-core.ts";
 
 type PoliciesConfig = Parameters<typeof findIdleRules>[0] & { readonly policy: PolicyConfig };
 
-/** What policy files need of the gateway. */
+/** The parts of the gateway that policy files need. */
 export interface PoliciesDeps {
   readonly core: GatewayCore;
   /** Returns the configuration in force. */

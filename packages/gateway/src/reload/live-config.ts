@@ -41,7 +41,7 @@ export interface LiveConfigDeps extends Pick<GuardDeps, "newCallId" | "budgetSto
   readonly opened: readonly OpenedSources[];
   /** The parts of the configuration at the start, which are disposed with those that follow. */
   readonly parts: ConfiguredParts;
-  /** What the hooks hold. */
+  /** Processes and connections of the hooks. */
   readonly hookResources: AsyncDisposableStack;
   /** Called after each change. */
   readonly onApplied: () => void;
@@ -66,7 +66,7 @@ export class LiveConfig implements AsyncDisposable {
   /** Resources of the hooks in force. */
   #hookResources: AsyncDisposableStack;
   #endLimits: () => Promise<void>;
-  /** What is opened once, with the first configuration that needs it. */
+  /** Parts that are opened once, with the first configuration that needs them. */
   readonly #resources = new AsyncDisposableStack();
   #turn: Promise<unknown> = Promise.resolve();
   #release: (() => void) | undefined;
@@ -245,7 +245,7 @@ export class LiveConfig implements AsyncDisposable {
     }
   }
 
-  /** What is in force does not depend on whether it can be logged. */
+  /** Logs without throwing: the configuration in force does not depend on the log. */
   #log(level: "info" | "warn" | "error", fields: object, message: string): void {
     try {
       this.#deps.context.logger[level](fields, message);
@@ -257,16 +257,16 @@ export class LiveConfig implements AsyncDisposable {
   /** Starts what is new. Clients are notified of changed lists when it has listed, and soon in any case. */
   #announce(sources: readonly PreparedSources[]): void {
     const { core, sleep } = this.#deps.context;
-    const tellAll = core.service.reconfigured();
+    const sendListChanges = core.service.reconfigured();
     const started = Promise.all(sources.map((one) => one.start())).then(() => core.settle());
     // Changes in a row do not put off the notification of the first one.
     if (this.#release !== undefined) {
-      tellAll();
+      sendListChanges();
       return;
     }
     const release = () => {
       this.#release = undefined;
-      tellAll();
+      sendListChanges();
     };
     this.#release = release;
     const waiting = new AbortController();
@@ -352,7 +352,7 @@ export class LiveConfig implements AsyncDisposable {
     return outcome;
   }
 
-  /** What is in force does not depend on whether it can be recorded: calls are refused without a trail. */
+  /** Records without throwing: the configuration in force does not depend on the trail, without which calls are refused. */
   #recordSafely(record: () => void): void {
     try {
       record();

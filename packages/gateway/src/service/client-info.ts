@@ -3,7 +3,7 @@
 import { isJsonObject } from "@toolcrib/json";
 import type { CallOrigin } from "../call/call-target.ts";
 
-/** Longest name and version of a client's software. */
+/** Longest name and version of a client's software. @limit client */
 const clientInfoMaxLength = 100;
 
 /** Reads `info`, which a client sends about itself. */

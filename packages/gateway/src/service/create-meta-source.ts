@@ -22,7 +22,7 @@ import { GatewayError } from "../gateway-error.ts";
 import { withDeclared } from "../tool-summary.ts";
 import type { UnknownTools } from "./unknown-tool.ts";
 
-/** What a query means. */
+/** The meaning of a query. */
 export type SearchMeaning = NonNullable<Parameters<ClientTools["search"]>[3]>;
 
 /** Dependencies of the meta-tools. */

@@ -68,7 +68,7 @@ import {
   withoutMeta,
 } from "./request-params.ts";
 import type { GatewayServiceDeps } from "./service-deps.ts";
-import { Subscriptions } from "./subscriptions.ts";
+import { type Subscribe, Subscriptions } from "./subscriptions.ts";
 import { offeredOf } from "./view-capabilities.ts";
 
 const firstRound: NonNullable<CallOrigin["rounds"]> = Object.freeze({});
@@ -414,15 +414,17 @@ export class GatewayService implements McpService {
     const uri = uriOf(request);
     const source = await this.#found(request, () => this.#resourceSource(request, uri));
     if (source === undefined) throw this.#missingResource(request, uri);
-    const target = this.#subscribeTarget(source, uri, () => this.#subscriptions.add(session, source, uri));
+    const add = (signal: AbortSignal) => this.#subscriptions.add(session, source, uri, signal);
+    const target = this.#subscribeTarget(source, uri, add);
     return this.#callFeature(request, target, withoutMeta(request.params), () => resourceError(request, uri));
   }
 
-  #subscribeTarget(source: FeatureSource, uri: string, subscribe: () => Promise<void>): CallTarget {
-    return this.#deps.targets.forFeatureAction(source, "resources", uri, "resources/subscribe", async () => {
-      await subscribe();
+  #subscribeTarget(source: FeatureSource, uri: string, subscribe: Subscribe): CallTarget {
+    const execute: CallTarget["execute"] = async (_args, { signal }) => {
+      await subscribe(signal);
       return {};
-    });
+    };
+    return this.#deps.targets.forFeatureAction(source, "resources", uri, "resources/subscribe", execute);
   }
 
   async #unsubscribe(request: ServiceRequest): Promise<JsonObject> {
@@ -453,7 +455,7 @@ export class GatewayService implements McpService {
     const state =
       key === "tools" ? index.generation + prompts + resources : key === "prompts" ? prompts : resources;
     const toShown = (item: JsonObject) =>
-      scrubber.value(key === "tools" && era === "legacy" ? this.#legacyDefinitions.of(item) : item);
+      scrubber.definition(key === "tools" && era === "legacy" ? this.#legacyDefinitions.of(item) : item);
     // A secret that is learned and a policy that is replaced make every list stale: all numbers only grow.
     const isFor = key === "tools" && !showsApps(request.clientCapabilities) ? isForModels : isForAll;
     const list = this.#lists.get(

@@ -1,4 +1,4 @@
-/** What a view lists for a client, in order, before it is cut into pages. */
+/** The entries that a view lists for a client, in order, before they are cut into pages. */
 
 import {
   type FeatureSource,

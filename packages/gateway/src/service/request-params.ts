@@ -11,7 +11,7 @@ import { toClientInfo } from "./client-info.ts";
 
 /** JSON-RPC code of invalid parameters. */
 export const invalidParams = -32602;
-/** Longest URI that a client may send, in characters. */
+/** Longest URI that a client may send, in characters. @limit client */
 export const uriMaxLength = 8192;
 
 /** The server of the view `s/<server>`; undefined for the view of all. */
@@ -80,14 +80,14 @@ export function referenceOf({ params }: ServiceRequest): CompletionReference {
   throw paramsError('"ref.type" must be "ref/prompt" or "ref/resource"');
 }
 
-/** What a completion request completes: the argument, and the values that are known already. */
+/** The argument that a completion request completes, and the values that are known already. */
 export interface Completed {
   readonly argument: { readonly name: string; readonly value: string };
   readonly context?: { readonly arguments: { readonly [name: string]: string } };
 }
 
 /**
- * What a completion request completes, without members that were not checked.
+ * Returns the parameters of a completion request, without members that were not checked.
  *
  * @throws {GatewayError} `PARAMS_INVALID`
  */

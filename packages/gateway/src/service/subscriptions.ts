@@ -18,9 +18,14 @@ interface Subscription {
   readonly watcher: ResourceWatcher;
   /** Settles when the server has answered. */
   readonly ready: Promise<void>;
+  /** Calls that want it and were not cancelled before the server answered. */
+  wanted: number;
   /** Gives its part of the limit back; it is called once. */
   readonly free: () => void;
 }
+
+/** Makes a subscription. @param signal ends it where its call ends first */
+export type Subscribe = (signal: AbortSignal) => Promise<void>;
 
 /** A session or stream that gets updates. */
 type Client = Pick<Listener, "identity" | "closed" | "notify">;
@@ -52,7 +57,7 @@ export interface SubscriptionsDeps {
     subscriber: Subscriber,
     source: FeatureSource,
     uri: string,
-    subscribe: () => Promise<void>,
+    subscribe: Subscribe,
   ) => Promise<void>;
   /** Whether a client may use a resource of `source` now: policies can be replaced while it is watched. */
   readonly isAllowed: (identity: Identity, source: FeatureSource, uri: string) => boolean;
@@ -68,7 +73,7 @@ export class Subscriptions {
   readonly #shares = new FairShare(totalMaxLength);
   readonly #updates = new WeakMap<Client, ResourceUpdates>();
   readonly #sessions = new Map<ServerSession, Map<string, Subscription>>();
-  /** What streams watch. */
+  /** Subscriptions of streams. */
   readonly #watches = new Set<{
     readonly listener: Listener;
     readonly uri: string;
@@ -79,23 +84,37 @@ export class Subscriptions {
     this.#deps = deps;
   }
 
-  /** Notifies `session` of updates of `uri` from `source`. @throws {CodedError} the error of the server */
-  async add(session: ServerSession, source: FeatureSource, uri: string): Promise<void> {
+  /**
+   * Notifies `session` of updates of `uri` from `source`.
+   *
+   * @param signal ends the subscription at once where its calls are cancelled before the server has answered
+   * @throws {CodedError} the error of the server
+   */
+  async add(session: ServerSession, source: FeatureSource, uri: string, signal: AbortSignal): Promise<void> {
     if (session.closed.aborted) return;
     const ofSession = this.#sessions.get(session) ?? new Map<string, Subscription>();
     this.#sessions.set(session, ofSession);
     const known = ofSession.get(uri);
-    if (known !== undefined) return known.ready;
-    if (ofSession.size >= maxUris) throw tooManyError(`More than ${maxUris} resources are watched`);
-    const subscription = this.#subscribe(session.identity, source, uri, {
-      session,
-      updated: (changed) => this.#updated(session, source, { changed, watched: uri }),
-    });
+    if (known === undefined && ofSession.size >= maxUris)
+      throw tooManyError(`More than ${maxUris} resources are watched`);
+    const subscription =
+      known ??
+      this.#subscribe(session.identity, source, uri, {
+        session,
+        updated: (changed) => this.#updated(session, source, { changed, watched: uri }),
+      });
     ofSession.set(uri, subscription);
+    subscription.wanted += 1;
+    const isForgotten = () => ofSession.get(uri) === subscription && ofSession.delete(uri);
+    const cancel = () => {
+      subscription.wanted -= 1;
+      if (subscription.wanted === 0 && isForgotten()) unsubscribeLater(subscription, uri);
+    };
+    signal.addEventListener("abort", cancel, { once: true });
     try {
       await subscription.ready;
     } catch (error) {
-      if (ofSession.get(uri) === subscription && ofSession.delete(uri)) subscription.free();
+      if (isForgotten()) subscription.free();
       throw error;
     }
   }
@@ -145,7 +164,7 @@ export class Subscriptions {
     const source = this.#deps.sourceOf(session, uri);
     if (source === undefined || session.closed.aborted) return false;
     try {
-      await this.#deps.governed(session, source, uri, () => this.add(session, source, uri));
+      await this.#deps.governed(session, source, uri, (signal) => this.add(session, source, uri, signal));
     } catch {
       return false;
     }
@@ -194,7 +213,7 @@ export class Subscriptions {
   async #watch(listener: Listener, uri: string): Promise<boolean> {
     const source = this.#deps.sourceOf(listener, uri);
     if (source === undefined || listener.closed.aborted) return false;
-    const watching = this.#deps.governed(listener, source, uri, async () => {
+    const watching = this.#deps.governed(listener, source, uri, async (signal) => {
       const subscription = this.#subscribe(listener.identity, source, uri, {
         updated: (changed) => this.#updated(listener, source, { changed, watched: uri }),
       });
@@ -203,7 +222,7 @@ export class Subscriptions {
       const end = () => {
         if (this.#watches.delete(watch)) unsubscribeLater(subscription, uri);
       };
-      listener.closed.addEventListener("abort", end, { once: true });
+      for (const one of [listener.closed, signal]) one.addEventListener("abort", end, { once: true });
       return subscription.ready;
     });
     // Resources that cannot be watched are left out of the acknowledgment.
@@ -235,14 +254,12 @@ export class Subscriptions {
     const ready = source.features.watch(uri, watcher);
     const length = uri.length + 1024;
     this.#shares.take(holder, length);
-    return { source, watcher, ready, free: () => this.#shares.giveBack(holder, length) };
+    return { source, watcher, ready, wanted: 0, free: () => this.#shares.giveBack(holder, length) };
   }
 }
 
-async function unsubscribe({ source, watcher, ready, free }: Subscription, uri: string): Promise<void> {
+async function unsubscribe({ source, watcher, free }: Subscription, uri: string): Promise<void> {
   free();
-  // A subscription can be ended only after it was made.
-  await ready.catch(() => {});
   await source.features.unwatch(uri, watcher);
 }
 

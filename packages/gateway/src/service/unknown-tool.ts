@@ -23,7 +23,7 @@ export interface UnknownToolsDeps {
   readonly isFound: (identity: Identity, entry: IndexedTool) => boolean;
 }
 
-/** Longest part of an unknown name that is searched for and repeated. */
+/** Longest part of an unknown name that is searched for and repeated. @limit client */
 const nameMaxLength = 200;
 
 /** Makes errors for tools that are not offered. */

@@ -94,7 +94,7 @@ export class Connection implements AsyncDisposable {
     return this.#link.transport.hasSession ?? true;
   }
 
-  /** Number of requests without a response. */
+  /** Number of requests without a response, by which tests see that a cancelled or late one leaves nothing behind. */
   get inFlight(): number {
     return this.#link.router.outboundCount;
   }

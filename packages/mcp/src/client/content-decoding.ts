@@ -9,7 +9,7 @@ import { pipeline, type Readable, type Transform } from "node:stream";
 /** The codings that requests offer. */
 export const acceptedCodings = "gzip, br";
 
-/** Codings of one body that are decoded; a body with more is left as it is. */
+/** Codings of one body that are decoded; a body with more is left as it is. @limit server */
 const maxCodings = 5;
 
 /** Decodes `body`. A coding that is not known leaves the body as it is: some servers name one that they do not use. */

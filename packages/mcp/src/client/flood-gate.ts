@@ -12,7 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** Messages that answer no request, per second. */
 const messagesPerSecond = 5_000;
-/** Bytes of such messages, per second. */
+/** Bytes of such messages, per second. @limit server */
 const bytesPerSecond = 16 * 1024 * 1024;
 /** Seconds of the limits that a server can use at once after a pause. */
 const burstSeconds = 2;

@@ -48,7 +48,7 @@ interface Channel {
   readonly transport: ClientTransport;
 }
 
-/** Milliseconds for the answer to `server/discover` of a server that may be of the legacy era. */
+/** Milliseconds for the answer to `server/discover` of a server that may be of the legacy era. @limit server */
 const discoverTimeoutMs = 10_000;
 
 /** Finds the server's era and protocol version. @throws {McpError} of the first attempt. */

@@ -30,7 +30,7 @@ export interface NetworkSettings {
   readonly clientCertificate?: { readonly certificate: string; readonly key: string };
 }
 
-/** Largest header of a response in bytes. */
+/** Largest header of a response in bytes. @limit server */
 const headerMaxBytes = 64 * 1024;
 
 /** Opens connections for sessions, and closes them all with `destroy`. */

@@ -37,7 +37,7 @@ export async function readText(body: Readable, maxBytes: number, held?: HeldResp
   return withoutMark(Buffer.concat(chunks, length).toString("utf8"));
 }
 
-/** Maximum number of bytes of an error response that are read. */
+/** Maximum number of bytes of an error response that are read. @limit server */
 const errorBodyMaxBytes = 1024 * 1024;
 
 /** Reads the body of an error response up to a limit. Returns the received part of a body that breaks off. */
@@ -117,7 +117,7 @@ export function isEventStream(headers: ResponseHeaders): boolean {
   return /^text\/event-stream\s*(;|$)/i.test(String(headers["content-type"] ?? ""));
 }
 
-/** Longest `Retry-After` that is reported: one day. */
+/** Longest `Retry-After` that is reported: one day. @limit server */
 const retryAfterMaxMs = 86_400_000;
 
 /** Returns the milliseconds that `Retry-After` asks to wait; a date counts from the `Date` of the response. */

@@ -21,10 +21,10 @@ export interface HttpResponse {
   readonly body: Readable;
 }
 
-/** Longest session id in characters. */
+/** Longest session id in characters. @limit server */
 const sessionIdMaxLength = 8192;
 
-/** Maximum number of redirects of one request. */
+/** Maximum number of redirects of one request. @limit server */
 const maxRedirects = 5;
 
 export class HttpRequester {

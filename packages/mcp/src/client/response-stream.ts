@@ -22,9 +22,9 @@ import type { TransportReceiver } from "./transport.ts";
 
 /** Wait before a broken stream is reopened, unless the server sets another. */
 export const defaultRetryMs = 1000;
-/** Longest wait before a broken stream is reopened. */
+/** Longest wait before a broken stream is reopened, in milliseconds. @limit server */
 export const maxRetryMs = 30_000;
-/** Shortest wait before a broken stream is reopened, whatever the server sets. */
+/** Shortest wait before a broken stream is reopened, whatever the server sets, in milliseconds. @limit server */
 export const minRetryMs = 100;
 /** Longest wait for the end of a stream after the response that should end it. */
 const lingerMs = 1000;

@@ -14,7 +14,7 @@ import { parseMessage } from "./parse-message.ts";
 /** The reason why an answer in a line cannot be used. */
 export type AnswerFault = "too large" | "too deep" | "too many values" | "invalid";
 
-/** Maximum number of values in a message of a server, or of a client on standard input: some 100 MB in memory. */
+/** Maximum number of values in a message of a server, or of a client on standard input: some 100 MB in memory. @limit client and server */
 export const messageMaxValues = 1_000_000;
 
 /** Returns why a text was not parsed. */

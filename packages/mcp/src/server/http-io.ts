@@ -31,7 +31,7 @@ export type BodyLimits = Required<JsonLimits>;
 /** Values in a body: some 25 MB in memory. */
 export const defaultBodyMaxValues = 250_000;
 
-/** Bytes of a body over its limit that are read and discarded, so that the client receives the error response. */
+/** Bytes of a body over its limit that are read and discarded, so that the client receives the error response. @limit client */
 const refusedBodyMaxBytes = 64 * 1024 * 1024;
 
 /** @throws {McpError} 401 where the token of `caller` was revoked while its body arrived */

@@ -324,7 +324,7 @@ function toLegacyResult(result: JsonObject): JsonObject {
   return { ...rest, content: [{ type: "text", text: JSON.stringify(content) }] };
 }
 
-/** Longest text of each part that a session keeps of its client, in UTF-16 units. */
+/** Longest text of each part that a session keeps of its client, in UTF-16 units. @limit client */
 const keptMaxLength = 16 * 1024;
 
 /** Methods that change the subscriptions of a session. */

@@ -68,7 +68,7 @@ const cacheableMethods: ReadonlySet<string> = new Set([
 /** Methods whose result can be questions to the client (2026-07-28, multi round-trip requests). */
 const askingMethods: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
-/** Maximum number of resources that one change stream can watch. */
+/** Maximum number of resources that one change stream can watch. @limit client */
 const maxWatched = 10_000;
 
 /**

@@ -24,9 +24,9 @@ export interface ChainDeps {
   readonly monotonicMs: () => number;
 }
 
-/** Bytes of all results of one run together, and of all arguments. */
+/** Bytes of all results of one run together, and of all arguments. @limit program */
 const resultsMaxBytes = 64 * 1024 * 1024;
-/** Bytes of the arguments of one step: mappings can repeat a result. */
+/** Bytes of the arguments of one step: mappings can repeat a result. @limit program */
 const argumentsMaxBytes = 8 * 1024 * 1024;
 
 /** Creates the runner of the chain of `manifest`. */

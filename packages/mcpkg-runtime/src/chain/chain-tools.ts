@@ -25,9 +25,9 @@ export interface ChainTools {
   chainOf(source: string): Chain | undefined;
 }
 
-/** Greatest number of chains within each other. */
+/** Greatest number of chains within each other. @limit program */
 const nestedMaxCount = 8;
-/** Greatest number of steps, those of chains that are steps included. */
+/** Greatest number of steps, those of chains that are steps included. @limit program */
 const stepsMaxCount = 256;
 
 /**

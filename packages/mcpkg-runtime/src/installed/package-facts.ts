@@ -8,9 +8,9 @@ import { candidatesOf } from "../implementations/select.ts";
 import type { PackagePrograms } from "../local/package-programs.ts";
 import type { PackageConfig } from "./package-config.ts";
 
-/** Milliseconds of a call of an endpoint whose manifest names no timeout. */
+/** Milliseconds of a call of an endpoint whose manifest names no timeout. @limit program */
 const timeoutDefaultMs = 30_000;
-/** Milliseconds of a call of a chain: its steps have deadlines of their own. */
+/** Milliseconds of a call of a chain: its steps have deadlines of their own. @limit program */
 const chainTimeoutMs = 300_000;
 
 /** A package that is offered. */

@@ -7,6 +7,7 @@
 
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { createRecordedEgress, type Egress } from "@toolcrib/egress";
+import { checkSources } from "@toolcrib/inventory";
 import { SchemaValidator } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { type Manifest, reachOf } from "@toolcrib/mcpkg";
@@ -28,9 +29,6 @@ import { createPackageSource } from "./create-package-source.ts";
 import type { PackageConfig } from "./package-config.ts";
 import { packageFacts } from "./package-facts.ts";
 import type { PackagesContext } from "./packages-context.ts";
-
-/** Packages that are prepared at the same time. */
-const checksAtATime = 8;
 
 /** Milliseconds between two attempts to prepare packages that cannot run: at first, and at most. */
 const retryMinMs = 5000;
@@ -277,16 +275,7 @@ export class PackageSources implements AsyncDisposable {
 
   /** Prepares `sources`, then updates the index once. */
   async #prepare(sources: readonly PackageSource[]): Promise<void> {
-    const changed: PackageSource[] = [];
-    const waiting = sources.values();
-    const work = async (): Promise<void> => {
-      for (const source of waiting) if (await source.check()) changed.push(source);
-    };
-    await Promise.all(Array.from({ length: checksAtATime }, work));
-    if (this.#isDisposed) return;
-    this.#context.core.index.together(() => {
-      for (const source of changed) source.emitChanges();
-    });
+    await checkSources(sources, this.#context.core.index, () => this.#isDisposed);
   }
 
   /**

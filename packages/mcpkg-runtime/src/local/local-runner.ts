@@ -27,7 +27,7 @@ export interface LocalRunnerDeps {
   readonly leavesNothing: () => boolean;
 }
 
-/** Longest input in bytes that is passed as an argument: systems limit the length of one. */
+/** Longest input in bytes that is passed as an argument: systems limit the length of one. @limit program */
 const argumentMaxBytes = 64 * 1024;
 
 /** Greatest nesting and number of values of a result. */

@@ -14,7 +14,7 @@ import type { PackagesContext } from "../installed/packages-context.ts";
 import { McpkgRuntimeError } from "../runtime-error.ts";
 import type { StartProgram } from "./run-program.ts";
 
-/** Calls that wait for a place, of all packages. */
+/** Calls that wait for a place, of all packages. @limit client */
 const maxWaiting = 1000;
 /** Processes besides those of calls: questions to runtimes when packages are prepared. */
 const probesMaxCount = 64;

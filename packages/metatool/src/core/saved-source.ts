@@ -8,7 +8,7 @@ import type { SavedRunner } from "./saved-runner.ts";
 
 /** Milliseconds that the gateway waits beyond the limit of the program, so that the error of the program arrives. */
 const deadlineMarginMs = 5000;
-/** Milliseconds that a human has to approve a tool. */
+/** Milliseconds that a human has to approve a tool. @limit program */
 const approvalMs = 600_000;
 
 /** Creates the source. @param timeoutMs longest execution */

@@ -6,7 +6,7 @@
 
 import type { Diagnostic } from "@toolcrib/diagnostics";
 
-/** Longest name. */
+/** Longest name. @limit program */
 const nameMaxLength = 64;
 const allowedForm = `allowed are 1 to ${nameMaxLength} of the characters A-Z a-z 0-9 _ . -, of which the first is a letter, a digit or _`;
 /** Names that Windows reserves for devices, with any extension. */

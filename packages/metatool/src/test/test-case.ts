@@ -42,13 +42,13 @@ export interface TestCase {
   readonly now?: string;
 }
 
-/** Maximum number of cases of one tool. */
+/** Maximum number of cases of one tool. @limit program */
 export const testCasesMaxCount = 100;
 /** Longest name of a case. */
 const nameMaxLength = 100;
 /** Maximum number of replies of one case: the limit of inner calls of an execution. */
 const repliesMaxCount = 10_000;
-/** Maximum number of bytes of one case as JSON. */
+/** Maximum number of bytes of one case as JSON. @limit program */
 export const testCaseMaxBytes = 128 * 1024;
 
 /** Parses the cases in a `toolcrib` object, with findings about invalid ones. */

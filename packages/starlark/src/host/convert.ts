@@ -30,7 +30,7 @@ export type Json =
   | readonly Json[]
   | { readonly [key: string]: Json };
 
-/** Maximum nesting of a converted value. */
+/** Maximum nesting of a converted value. @limit program */
 export const maxConversionDepth = 200;
 
 /**

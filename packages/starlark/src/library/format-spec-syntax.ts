@@ -4,7 +4,7 @@
  * depend on values, so a specification can be checked before the program runs.
  */
 
-/** Maximum width, and maximum number of digits of a precision. */
+/** Maximum width, and maximum number of digits of a precision. @limit program */
 export const maxFormatSize = 10_000;
 
 /** A format specification. */

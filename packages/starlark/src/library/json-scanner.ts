@@ -10,10 +10,10 @@ import { bigIntWeight, stringWeight } from "../value/heap-weight.ts";
 import { makeFloat, normalise } from "../value/number.ts";
 import type { Value } from "../value/value.ts";
 
-/** Maximum nesting of arrays and objects. */
+/** Maximum nesting of arrays and objects. @limit program */
 export const maxJsonDepth = 1000;
 
-/** Maximum number of digits of an int. */
+/** Maximum number of digits of an int. @limit program */
 export const maxIntDigits = 10_000;
 
 /** From this length on, a regular expression finds the end of a string faster than a loop. */

@@ -13,9 +13,9 @@ import { type Builtin, builtin } from "./builtin.ts";
 
 /** Default number of functions that run at a time. */
 export const defaultWidth = 8;
-/** Maximum number of functions that run at a time. */
+/** Maximum number of functions that run at a time. @limit program */
 export const maxWidth = 64;
-/** Maximum number of functions in one call. */
+/** Maximum number of functions in one call. @limit program */
 export const maxParallelCalls = 1000;
 
 const shared =

@@ -16,7 +16,7 @@ const unitNanoseconds: ReadonlyMap<string, bigint> = new Map([
   ["h", 3600n * nanosecondsPerSecond],
 ]);
 
-/** Maximum length of the text of a valid duration. */
+/** Maximum length of the text of a valid duration. @limit program */
 const maxLength = 1000;
 
 /** A duration, or the reason why a text is invalid. */

@@ -26,7 +26,7 @@ const elements = new RegExp(
   "g",
 );
 
-/** Maximum length of a layout. */
+/** Maximum length of a layout. @limit program */
 export const maxLayoutLength = 1000;
 
 /** Splits `layout` into its elements. */

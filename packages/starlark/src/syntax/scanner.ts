@@ -52,7 +52,7 @@ const underscore = 95;
 const leftBrace = 123;
 const rightBrace = 125;
 
-/** Maximum number of digits of an int literal; a longer one would exceed the largest int. */
+/** Maximum number of digits of an int literal; a longer one would exceed the largest int. @limit program */
 const maxIntDigits = 20_000;
 
 export class Scanner {

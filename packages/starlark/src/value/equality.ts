@@ -18,7 +18,7 @@ import {
   type Value,
 } from "./value.ts";
 
-/** Maximum nesting that a comparison follows; cyclic values reach it. */
+/** Maximum nesting that a comparison follows; cyclic values reach it. @limit program */
 export const maxComparisonDepth = 200;
 
 /** `a == b`. */

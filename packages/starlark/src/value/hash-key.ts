@@ -26,7 +26,7 @@ import {
 /** The key of a value in a dict or set. */
 export type Key = null | boolean | number | bigint | string | object;
 
-/** Maximum nesting of tuples and structs in one key. */
+/** Maximum nesting of tuples and structs in one key. @limit program */
 const maxDepth = 500;
 
 /**

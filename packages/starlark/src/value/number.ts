@@ -12,7 +12,7 @@ import { StarlarkFloat, type Value } from "./value.ts";
 /** An int in either form. */
 export type Int = number | bigint;
 
-/** Maximum number of bits of an int. */
+/** Maximum number of bits of an int. @limit program */
 export const maxIntBits = 65_536;
 
 const most = Number.MAX_SAFE_INTEGER;

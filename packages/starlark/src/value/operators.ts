@@ -51,7 +51,7 @@ import {
   type Value,
 } from "./value.ts";
 
-/** Maximum number of elements or characters of a repetition, regardless of the memory limit. */
+/** Maximum number of elements or characters of a repetition, regardless of the memory limit. @limit program */
 const maxRepeat = 2 ** 30;
 
 /**

@@ -30,7 +30,7 @@ import {
   type Value,
 } from "./value.ts";
 
-/** Maximum nesting that is written. */
+/** Maximum nesting that is written. @limit program */
 const maxDepth = 500;
 
 /** The result of `str(value)`: a string itself, and the `repr` of any other value. */

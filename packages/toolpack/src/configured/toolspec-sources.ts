@@ -7,15 +7,12 @@
 
 import { isCodedError } from "@toolcrib/diagnostics";
 import { createPlaceholder, createRecordedEgress, type Egress } from "@toolcrib/egress";
-import type { SourceDetails, SourceFacts } from "@toolcrib/inventory";
+import { checkSources, type SourceDetails, type SourceFacts } from "@toolcrib/inventory";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { SecretCache, secretNameOf } from "@toolcrib/secrets";
 import { hostsOf } from "@toolcrib/toolspec";
 import { egressIdOf, ToolspecSource } from "./toolspec-source.ts";
 import type { ToolspecConfig, ToolspecsContext } from "./toolspecs-context.ts";
-
-/** Toolspecs whose secrets are read at the same time. */
-const checksAtATime = 8;
 
 /** Milliseconds in which calls that were admitted reach a toolspec that leaves. */
 const arrivalMs = 1000;
@@ -168,17 +165,7 @@ export class ToolspecSources implements AsyncDisposable {
 
   /** Reads the secrets of `some`, then updates the index once. */
   async #check(some: readonly ToolspecSource[]): Promise<void> {
-    const changed: ToolspecSource[] = [];
-    // A few at a time: each uses files and memory while it runs.
-    const waiting = some.values();
-    const work = async () => {
-      for (const source of waiting) if (await source.check()) changed.push(source);
-    };
-    await Promise.all(Array.from({ length: checksAtATime }, work));
-    if (this.#isDisposed) return;
-    this.#context.core.index.together(() => {
-      for (const source of changed) source.emitChanges();
-    });
+    await checkSources(some, this.#context.core.index, () => this.#isDisposed);
   }
 
   /** Checks unavailable sources again later: not every place of a secret reports changes. */

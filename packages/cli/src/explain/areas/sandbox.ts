@@ -15,7 +15,7 @@ export const explanations: Explanations = {
   },
   SANDBOX_PATH_REFUSED: {
     cause:
-      "A path that a contained process should read or write holds something that would undo the containment: the home of Toolcrib, the configuration, credentials such as ~/.ssh, a socket, the whole file system; or the path does not exist. Or the program lies in a folder that it may write itself, and a link or the first line of a script there leads to a program that its sandbox does not show otherwise.",
+      "A path that a contained process should read or write holds something that would undo the containment: the home of Toolcrib, the configuration, credentials such as ~/.ssh, a socket, the whole file system; or the path does not exist, or cannot be looked up: links that lead in a circle, or a folder above it that the user of the gateway may not search. Or the program lies in a folder that it may write itself, and a link or the first line of a script there leads to a program that its sandbox does not show otherwise.",
     files: {
       "toolcrib.yaml":
         'tool_servers:\n  - { id: notes, transport: { kind: stdio, command: sh }, containment: { read_paths: ["/"] } }\n',

@@ -1,12 +1,12 @@
 /**
- * What files show without being read: whether they exist, and facts that differ when their contents do, as far as folders
- * show. A load of the configuration records what its files show before it reads them, so that no later change is missed.
+ * Snapshots of files that are not read: whether they exist, and facts of `stat` that differ when their contents do. A load
+ * of the configuration takes the snapshot of its files before it reads them, so that no later change is missed.
  */
 
 import { type BigIntStats, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 
-/** What one file shows. */
+/** One file in a snapshot. */
 export interface FileFacts {
   /** Another text for other contents; empty for a missing file. */
   readonly text: string;
@@ -16,8 +16,8 @@ export interface FileFacts {
   readonly isGap: boolean;
 }
 
-/** What files showed at a time. */
-export interface Look {
+/** The facts about files at one time. */
+export interface FileSnapshot {
   readonly files: ReadonlyMap<string, FileFacts>;
   /** Another text for other contents of any of them. */
   readonly signature: string;
@@ -25,18 +25,18 @@ export interface Look {
   readonly gaps: ReadonlySet<string>;
 }
 
-/** Looks at files, without blocking: a poll must not stop the process where a file system does not answer. */
-export async function lookAt(paths: readonly string[]): Promise<Look> {
+/** Takes a snapshot without blocking: a poll must not stop the process where a file system does not answer. */
+export async function readSnapshot(paths: readonly string[]): Promise<FileSnapshot> {
   const facts = paths.map(async (path) => {
     const stats = await stat(path, { bigint: true }).catch(() => undefined);
     return [path, factsOf(stats)] as const;
   });
-  return toLook(new Map(await Promise.all(facts)));
+  return toSnapshot(new Map(await Promise.all(facts)));
 }
 
-/** As `lookAt`, and nothing else happens meanwhile. For files that were read a moment ago. */
-export function lookNow(paths: readonly string[]): Look {
-  return toLook(new Map(paths.map((path) => [path, factsNow(path)])));
+/** Takes a snapshot in one turn. For files that were read a moment ago. */
+export function readSnapshotSync(paths: readonly string[]): FileSnapshot {
+  return toSnapshot(new Map(paths.map((path) => [path, factsNow(path)])));
 }
 
 /** The files that a load reads. Add each before it is read. */
@@ -48,12 +48,12 @@ export class ReadFiles extends Set<string> {
     return super.add(path);
   }
 
-  /** What they showed before they were read. */
-  get look(): Look {
-    return toLook(this.#facts);
+  /** Their snapshot before they were read. */
+  get snapshot(): FileSnapshot {
+    return toSnapshot(this.#facts);
   }
 
-  /** The files that show something else by now. */
+  /** The files that changed since. */
   changed(): readonly string[] {
     return [...this.#facts].flatMap(([path, { text }]) => (factsNow(path).text === text ? [] : [path]));
   }
@@ -73,7 +73,7 @@ function factsOf(stats: BigIntStats | undefined): FileFacts {
   return { text: `${mtimeNs} ${ctimeNs} ${size} ${ino} ${dev}`, inode: ino, isGap: size === 0n };
 }
 
-function toLook(files: ReadonlyMap<string, FileFacts>): Look {
+function toSnapshot(files: ReadonlyMap<string, FileFacts>): FileSnapshot {
   return {
     files,
     signature: [...files.values()].map(({ text }) => text).join("\n"),

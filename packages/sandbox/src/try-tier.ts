@@ -1,0 +1,53 @@
+/** Tries whether a tier works here, with a real process that it contains. */
+
+import { messageOf } from "@toolcrib/diagnostics";
+import { runCommand } from "@toolcrib/process";
+import { emptyPolicy } from "./sandbox-policy.ts";
+import type { SandboxFeature, SandboxProblem, SandboxTier } from "./tier.ts";
+
+/** Limits of programs that try something. */
+export const trialLimits = { timeoutMs: 10_000, outputMaxBytes: 65_536 };
+
+/** A trial of a tier. */
+export interface TierTrial {
+  /** Script of /bin/sh. */
+  readonly script: string;
+  /** Its output where the tier works. */
+  readonly expected: RegExp;
+  /** The reason where it printed something else, and no error. @default its exit code */
+  readonly reason?: string;
+  /** Returns what helps against a reason. */
+  readonly fixOf: (reason: string) => string;
+}
+
+/** Runs a script within a policy that allows nothing. @returns why the tier does not work; none where it does */
+export async function tryTier(
+  tier: Pick<SandboxTier, "prepare">,
+  { script, expected, reason: otherwise, fixOf }: TierTrial,
+): Promise<readonly SandboxProblem[]> {
+  let reason: string;
+  try {
+    const request = { program: "/bin/sh", args: ["-c", script], env: {} };
+    await using prepared = await tier.prepare(request, emptyPolicy);
+    const { code, stdout, stderr } = await runCommand(prepared.request, trialLimits);
+    if (code === 0 && expected.test(stdout.toString())) return [];
+    reason = stderr.trim().slice(0, 500) || (otherwise ?? `it ended with ${code}`);
+  } catch (error) {
+    reason = messageOf(error);
+  }
+  return [{ reason, fix: fixOf(reason) }];
+}
+
+/** The properties that namespaces and resource limits enforce, in every tier of Linux. */
+export const namespaceFeatures: readonly SandboxFeature[] = [
+  { name: "files", isEnforced: true, by: "mount namespace, read-only binds" },
+  { name: "network", isEnforced: true, by: "network namespace" },
+  { name: "processes of others", isEnforced: true, by: "process id namespace" },
+  { name: "shared memory of others", isEnforced: true, by: "ipc namespace" },
+  { name: "privileges", isEnforced: true, by: "no capability, no_new_privs, no further user namespace" },
+  {
+    name: "memory, processes, open files, file size",
+    isEnforced: true,
+    by: "resource limits for each process",
+  },
+];
