@@ -92,6 +92,7 @@ function toJson(entry: CatalogEntry) {
     ...(entry.toolspec === undefined
       ? {
           package: { kind: entry.source.kind, name: entry.source.package, version: entry.source.version },
+          requires: manifest.requires ?? [],
         }
       : {}),
     variables: Object.keys(toolspec?.variables ?? {}),
