@@ -172,11 +172,11 @@ async function noteReach(context: CliContext, plan: InstallPlan): Promise<void> 
 async function approvedToolsOf(
   context: CliContext,
   plan: InstallPlan,
-  { allowTool = [] }: ConfirmFlags,
+  { allowTool = [], yes }: ConfirmFlags,
 ): Promise<readonly string[] | undefined> {
   const allowed = new Set(allowTool);
   const growth = plan.packages.flatMap(({ reachGrowth }) => reachGrowth).filter((id) => !allowed.has(id));
-  if (growth.length === 0 || !canAsk(context)) return allowTool;
+  if (growth.length === 0 || yes === true || !canAsk(context)) return allowTool;
   const answer = await askLine("Approve that these programs call these tools? [y/N] ", context);
   return /^y(?:es)?$/i.test(answer) ? [...allowTool, ...growth] : undefined;
 }
