@@ -204,8 +204,7 @@ test("prompts, templates, instructions and that resources are listed are approve
     shown,
     [
       "resources new",
-      "  Approves that the server lists resources. Each of them is shown to clients as it is listed then,",
-      "  labelled as unverified; with pin_resources: true, each waits for approval itself.",
+      "  Approves that the server lists resources. Each of them is shown to clients as it is listed then, labelled as unverified; with pin_resources: true, each waits for approval itself.",
       "",
       "resources/file:///{path} new",
       "  uriTemplate: file:///{path}",

@@ -7,6 +7,7 @@ import type { ToolAccess } from "../access/tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { wrapProse } from "../output/fit-styled.ts";
 import { safeLine, safeText } from "../output/output.ts";
 import { noteExplanation } from "../output/report-error.ts";
 import { Progress } from "../progress/progress.ts";
@@ -94,8 +95,25 @@ function printToolError(context: CliContext, result: ToolResult, name: string, t
   }
   const code = result._meta?.["toolcrib/code"];
   const label = typeof code === "string" ? `error ${safeLine(code)}` : "tool error";
-  output.note(`${output.noteStyle(["bold", "red"], label)}: ${text}`);
+  const [first = "", ...more] = text.split("\n");
+  output.note(`${output.noteStyle(["bold", "red"], label)}: ${first}`, ...wrappedLines(context, more));
   if (typeof code === "string") noteExplanation(output, code, ownCommand(context));
+}
+
+/** A sentence, after a dash where it is one of several; JSON, tables and command lines stay as they are. */
+const sentence = /^(?:- )?[A-Za-z"][^{}\t]*$/;
+const commandLine = /^(?:hint: )?(?:npx )?toolcrib (?!.*[;,])/i;
+
+/** Wraps the sentences of an error on a terminal. */
+function wrappedLines(
+  { output, stderr }: Pick<CliContext, "output" | "stderr">,
+  lines: readonly string[],
+): readonly string[] {
+  if (!output.isNoteTerminal) return lines;
+  const width = stderr.columns || 80;
+  return lines.flatMap((line) =>
+    sentence.test(line) && !commandLine.test(line) ? wrapProse(line, width) : [line],
+  );
 }
 
 /** The error of a composite: an object with a type and a message, whose text is nothing but its JSON. */
