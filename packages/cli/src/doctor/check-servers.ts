@@ -25,10 +25,11 @@ import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
+import { withProgress } from "../progress/progress.ts";
 import { probeAddress } from "../serve/probe-address.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { startingText } from "../serve/starting-text.ts";
-import { waitForServers } from "../serve/wait-for-servers.ts";
+import { pollServers } from "../serve/wait-for-servers.ts";
 import { type Finding, failed, ok, unknown, warning } from "./check.ts";
 import { anchorFinding, checkAnchors } from "./check-anchors.ts";
 import { checkDeclared } from "./check-declared.ts";
@@ -209,17 +210,17 @@ async function contactServers(context: CliContext, { config, files }: LoadedConf
   const logger = createCommandLogger(context, "silent");
   await using gateway = await startGateway(config, gatewayDepsOf(context, { logger, configFiles: files }));
   const settings = { waitMs: serversWaitMs, signal: context.signal };
-  const starting = await waitForServers(gateway, settings, () => {
-    // All findings are reported together, in the order of the configuration.
-  });
+  // All findings are reported together, in the order of the configuration.
+  const wait = new StartWait(context);
+  await withProgress(
+    context,
+    () => wait.title,
+    () => pollServers(gateway, settings, (sources) => wait.isOver(sources)),
+  );
   context.signal.throwIfAborted();
   const { servers, toolspecs, idleRules } = gateway.status();
-  const isLate = ({ id }: { readonly id: string }) => starting.some((one) => one.id === id);
   return [
-    ...servers.flatMap((server) => [
-      contactOf(context, server, isLate(server)),
-      ...differenceFindings(server),
-    ]),
+    ...servers.flatMap((server) => [contactOf(context, server), ...differenceFindings(server)]),
     ...toolspecs.map(toolspecFinding),
     ...idleRules.map(idleRuleFinding),
   ];
@@ -251,10 +252,7 @@ async function askGateway(context: CliContext, running: RunningGateway): Promise
     const { servers, toolspecs, idleRules, anchors, telemetry, embeddings } = status;
     const findings = [
       ...changedBy(status.configuration),
-      ...(servers ?? []).flatMap((server) => [
-        contactOf(context, server, false),
-        ...differenceFindings(server),
-      ]),
+      ...(servers ?? []).flatMap((server) => [contactOf(context, server), ...differenceFindings(server)]),
       ...(toolspecs ?? []).map(toolspecFinding),
       ...(idleRules ?? []).map(idleRuleFinding),
       ...(anchors ?? []).map(anchorFinding),
@@ -273,13 +271,50 @@ async function askGateway(context: CliContext, running: RunningGateway): Promise
 const statusDelayMs = 250;
 
 /** Returns the status of the running gateway when no server is starting any more, or those have had their time. */
-async function statusOf({ signal }: CliContext, running: RunningGateway): Promise<Partial<GatewayStatus>> {
-  for (let waitedMs = 0; ; waitedMs += statusDelayMs) {
-    const answer = await getFromGateway(running, "/api/v1/status", signal);
-    const status = (isJsonObject(answer) ? answer : {}) as Partial<GatewayStatus>;
-    const isStarting = status.servers?.some(({ health }) => health.state === "starting") === true;
-    if (!isStarting || waitedMs >= serversWaitMs) return status;
-    await delay(statusDelayMs, undefined, { signal });
+async function statusOf(context: CliContext, running: RunningGateway): Promise<Partial<GatewayStatus>> {
+  const { signal } = context;
+  const wait = new StartWait(context);
+  return await withProgress(
+    context,
+    () => wait.title,
+    async () => {
+      for (let waitedMs = 0; ; waitedMs += statusDelayMs) {
+        const answer = await getFromGateway(running, "/api/v1/status", signal);
+        const status = (isJsonObject(answer) ? answer : {}) as Partial<GatewayStatus>;
+        if (wait.isOver(status.servers ?? []) || waitedMs >= serversWaitMs) return status;
+        await delay(statusDelayMs, undefined, { signal });
+      }
+    },
+  );
+}
+
+/** A package that is not fetched after this time, in milliseconds, is reported as such: a fetch takes as long as it takes. */
+const fetchWaitMs = 10_000;
+
+/** The wait for servers that start: which ones, and whether more of it can change what is reported. */
+class StartWait {
+  readonly #context: CliContext;
+  readonly #startedAtMs: number;
+  #late: readonly Pick<SourceStatus, "id" | "health">[] = [];
+
+  constructor(context: CliContext) {
+    this.#context = context;
+    this.#startedAtMs = context.now();
+  }
+
+  /** What is waited for, for people. */
+  get title(): string {
+    const names = this.#late.map(({ id, health }) => {
+      return health.phase === "fetching" ? `${id} (${startingText(health)})` : id;
+    });
+    return `Waiting for ${names.join(", ") || "servers"}`;
+  }
+
+  /** Whether no server starts any more, or those that do only fetch their packages, and had time for that. */
+  isOver(sources: readonly Pick<SourceStatus, "id" | "health">[]): boolean {
+    this.#late = sources.filter(({ health }) => health.state === "starting");
+    const waitedMs = this.#context.now() - this.#startedAtMs;
+    return this.#late.every(({ health }) => health.phase === "fetching" && waitedMs >= fetchWaitMs);
   }
 }
 
@@ -306,7 +341,6 @@ function differenceFindings(server: SourceStatus): readonly Finding[] {
 function contactOf(
   { options }: CliContext,
   { id, health, tools, waitingTools = 0, protocolVersion }: SourceStatus,
-  isLate: boolean,
 ): Finding {
   const subject = `server ${id}`;
   if (health.state === "ready" && tools === 0 && waitingTools > 0) {
@@ -334,7 +368,7 @@ function contactOf(
   const file = join(options.home, "logs", `${id}.log`);
   const log = existsSync(file) ? `see ${shellQuote(file)}` : undefined;
   const fallback = log ?? "run toolcrib serve --log-level debug";
-  if (isLate || health.state === "starting") {
+  if (health.state === "starting") {
     return failed(subject, `did not respond within ${serversWaitMs / 1000} s`, fallback);
   }
   const reason = safeLine(health.reason ?? `it is ${health.state}`);
