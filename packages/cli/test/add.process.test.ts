@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { test } from "node:test";
 import { checkGolden, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
-import { shellLine, skipWithoutTerminal, Terminal } from "./terminal.ts";
+import { onTerminal, shellLine, skipWithoutTerminal, Terminal } from "./terminal.ts";
 import { writeCatalog } from "./toolspec-samples.ts";
 import {
   golden,
@@ -208,6 +208,28 @@ test("a denied call of a toolspec's tool leaves one record, and is answered the 
   const { stdout } = await runToolcrib(["audit", "list", "--json"], setting);
   const denied = JSON.parse(stdout).filter(({ type }: { readonly type: string }) => type === "call.denied");
   assert.equal(denied.length, 2, stdout);
+});
+
+test("add --yes asks nothing on a terminal about what is meant", { skip: skipWithoutTerminal }, async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeCatalog(directory.join("catalog"));
+  const setting = {
+    directory: directory.path,
+    env: { TOOLCRIB_CATALOG: "catalog", NO_COLOR: "1" },
+    // An answer to a question would add what was not named.
+    stdin: "1\n",
+  };
+  const shown = await onTerminal(["add", "repositories", "--yes"], setting);
+  assert.doesNotMatch(shown, /Which one/);
+  const line = shown.replaceAll(/\s+/g, " ");
+  assert.match(line, /error CLI_TOOLSPEC_NOT_FOUND: The catalog has no toolspec "repositories"/);
+  assert.match(
+    line,
+    /hint: did you mean one of acme, desk, open, mail\?; .* add npm:repositories --yes, .* add pypi:repositories --yes/,
+  );
+  const unnamed = await onTerminal(["add", "--yes"], setting);
+  assert.match(unnamed, /error CLI_USAGE: The name of the API or server is missing/);
+  assert.equal(existsSync(directory.join("toolcrib.yaml")), false);
 });
 
 test("add asks on a terminal for the API, for confirmation, and for the secret, which it does not show", {

@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import {
   acmeManifest,
@@ -14,6 +15,7 @@ import {
   startAcmeRegistry,
   waitUntil,
 } from "@toolcrib/testing";
+import { shellLine, skipWithoutTerminal, Terminal } from "./terminal.ts";
 import { cleanEnvironment, runToolcrib } from "./transcript.ts";
 
 const { PATH: shortPath = "" } = cleanEnvironment("/");
@@ -142,29 +144,86 @@ describe("the commands of adopted servers", { skip }, () => {
     assert.match(readFileSync(file, "utf8"), /^# written meanwhile\n[\s\S]*id: acme\n/);
   });
 
-  it("add of a server whose manifest names a variable that it needs asks for it, with a command to copy", async () => {
+  it("add names what a server does not work without by its manifest, with a command to copy", async () => {
     await using directory = await makeTemporaryDirectory();
-    const described = (text: string) => `${acmeManifest({ credentials: "[]" })}description: ${text}\n`;
-    const file = "Words in a file. Needs WORDS_FILE_PATH in a folder that it may write.";
-    writeFileSync(directory.join("acme.yaml"), described(file));
-    const refused = await run(directory.path, ["add", "./acme.yaml", "--yes"]);
-    assert.equal(refused.code, 2, refused.stderr);
+    const requires = (text: string) =>
+      `${acmeManifest({ credentials: "[]" })}description: Needs OTHER_NAME in prose.\nrequires:\n  - ${text}\n`;
+    const file = "{variable: WORDS_FILE_PATH, value: written_file, description: the file of the words}";
+    writeFileSync(directory.join("acme.yaml"), requires(file));
+    const shown = await run(directory.path, ["add", "./acme.yaml", "--yes"]);
+    assert.equal(shown.code, 2, shown.stderr);
+    assert.match(shown.stdout, / {2}needs {7}WORDS_FILE_PATH \(the file of the words\)\n/);
     assert.match(
-      refused.stderr,
-      /CLI_USAGE: Nothing was added: acme does not work without WORDS_FILE_PATH\n/,
+      shown.stderr,
+      /CLI_USAGE: Nothing was added: acme does not work without WORDS_FILE_PATH \(the file of the words\)\n/,
     );
     assert.equal(existsSync(directory.join("toolcrib.yaml")), false);
-    const hint = refused.stderr.replaceAll(/\n +/g, " ");
     const [, folder = "", words = ""] =
-      /mkdir -p (\S+) && .*? (add \S+acme\.yaml --env WORDS_FILE_PATH=\S+ --write \S+)/.exec(hint) ?? [];
+      /mkdir -p (\S+) && .*? (add \S+acme\.yaml --env WORDS_FILE_PATH=\S+ --write \S+ --yes)/.exec(
+        shown.stderr,
+      ) ?? [];
     mkdirSync(folder, { recursive: true });
-    const added = await run(directory.path, [...words.split(" "), "--yes"]);
+    const added = await run(directory.path, words.split(" "));
     assert.equal(added.code, 0, added.stderr);
     // Of its tools, those that the manifest offers by default.
     assert.match(added.stdout, /✓ it runs contained, with 2 of its 4 tools \(--all-tools: all\)\n/);
-    writeFileSync(directory.join("other.yaml"), described("Needs ACME_URL with its address."));
+    writeFileSync(directory.join("other.yaml"), requires("{variable: ACME_URL}"));
     const other = await run(directory.path, ["add", "./other.yaml", "--yes", "--id", "other"]);
-    assert.match(other.stderr.replaceAll(/\n +/g, " "), /add \S+other\.yaml --env ACME_URL=VALUE/);
+    assert.match(
+      other.stderr,
+      /without ACME_URL\nhint: give its value: .* add \S+other\.yaml --id other --env ACME_URL=VALUE --yes\n/,
+    );
+  });
+
+  it("add names a folder that a server needs in its arguments; its command adds the server", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const requires = "requires:\n  - {argument: FOLDER, option: --root, value: read_folder}\n";
+    writeFileSync(directory.join("acme.yaml"), `${acmeManifest({ credentials: "[]" })}${requires}`);
+    const project = directory.join("project");
+    mkdirSync(project);
+    const home = { HOME: directory.path };
+    const refused = await run(project, ["add", "../acme.yaml", "--yes"], home);
+    assert.equal(refused.code, 2, refused.stderr);
+    assert.match(
+      refused.stderr,
+      /acme does not work without --root FOLDER in its arguments \(a folder that it reads\)\nhint: name the folder, such as this one: /,
+    );
+    const [, words = ""] = /(add \S+acme\.yaml .*--yes)\n/.exec(refused.stderr) ?? [];
+    const added = await run(project, words.split(" "), home);
+    assert.equal(added.code, 0, added.stderr);
+    const written = readFileSync(join(project, "toolcrib.yaml"), "utf8");
+    assert.ok(written.includes(`args: ["--root", ${project}]`), written);
+    assert.ok(written.includes(`read_paths: [${project}]`), written);
+    // The folder of the home is no folder to show to a server.
+    const atHome = await run(directory.path, ["add", "filesystem"]);
+    assert.match(
+      atHome.stderr,
+      /hint: name the folder: .* add filesystem --server-arg FOLDER --read FOLDER\n/,
+    );
+  });
+
+  it("add asks on a terminal for the folder that a server needs", { skip: skipWithoutTerminal }, async () => {
+    await using directory = await makeTemporaryDirectory();
+    const requires = "requires:\n  - {argument: FOLDER, value: read_folder, description: its notes}\n";
+    writeFileSync(directory.join("acme.yaml"), `${acmeManifest({ credentials: "[]" })}${requires}`);
+    mkdirSync(directory.join("notes"));
+    const env = { PATH: path, npm_config_registry: registry.url, NO_COLOR: "1" };
+    await using terminal = new Terminal(shellLine(["add", "./acme.yaml"]), {
+      directory: directory.path,
+      env,
+    });
+    for (const [question, answer] of [
+      [/FOLDER in its arguments \(its notes\)\? $/, "notes"],
+      [/Fetch it, start it contained, and add it to toolcrib\.yaml\? \[Y\/n\] $/, "y"],
+      [/\[N\]o: $/, "n"],
+    ] as const) {
+      await terminal.untilShown(question);
+      terminal.press(`${answer}\r`);
+    }
+    assert.equal(await terminal.end(), 0, terminal.text);
+    const written = readFileSync(directory.join("toolcrib.yaml"), "utf8");
+    assert.ok(written.includes(`args: [${directory.join("notes")}]`), written);
+    assert.ok(written.includes(`read_paths: [${directory.join("notes")}]`), written);
   });
 
   it("doctor does not take a server whose package is being fetched for a broken one", slowTest, async () => {

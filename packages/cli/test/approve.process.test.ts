@@ -204,8 +204,7 @@ test("prompts, templates, instructions and that resources are listed are approve
     shown,
     [
       "resources new",
-      "  Approves that the server lists resources. Each of them is shown to clients as it is listed then,",
-      "  labelled as unverified; with pin_resources: true, each waits for approval itself.",
+      "  Approves that the server lists resources. Each of them is shown to clients as it is listed then, labelled as unverified; with pin_resources: true, each waits for approval itself.",
       "",
       "resources/file:///{path} new",
       "  uriTemplate: file:///{path}",
@@ -232,6 +231,22 @@ test("prompts, templates, instructions and that resources are listed are approve
     (await run("approve", "s")).stdout,
     "instructions changed\n  instructions changed\n    - Read first.\n    + Read last.\n\n",
   );
+});
+
+test("status names the command that approves tools and instructions once", async () => {
+  const { directory, list, setting, run } = await setUp();
+  await using _directory = directory;
+  list(read);
+  const lists = { instructions: "Read first.", prompts: [], resources: [], templates: [] };
+  writeFileSync(directory.join("server.mjs"), serverWith(lists));
+  await using gateway = await startServe(["--auth", "none"], setting);
+  await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
+  const { stdout } = await run("status");
+  assert.match(
+    stdout,
+    / 1 of its tools and 1 of its prompts, resources and instructions wait for approval \(toolcrib approve s\)\n/,
+  );
+  assert.equal(stdout.match(/toolcrib approve/g)?.length, 1, stdout);
 });
 
 test("a running gateway shows what waits, and takes the decision over at once", async () => {

@@ -83,6 +83,23 @@ test("init writes a valid configuration, suggests files to import, and overwrite
   assert.equal(stdout + stderr, "OK examples.yaml\n");
 });
 
+test("init does not suggest to import Toolcrib itself, whatever its entry in a client", async () => {
+  await using directory = await makeTemporaryDirectory();
+  mkdirSync(directory.join("project/.vscode"), { recursive: true });
+  mkdirSync(directory.join(".cursor"));
+  const own = {
+    toolcrib: { url: "http://127.0.0.1:7420/mcp" },
+    bridged: { command: "npx", args: ["toolcrib", "bridge"] },
+  };
+  const time = { command: "uvx", args: ["t"] };
+  const vscode = directory.join("project/.vscode/mcp.json");
+  writeFileSync(vscode, JSON.stringify({ servers: { time, ...own } }));
+  writeFileSync(directory.join(".cursor/mcp.json"), JSON.stringify({ mcpServers: own }));
+  const setting = { directory: directory.join("project"), env: { HOME: directory.path } };
+  const { stdout } = await runToolcrib(["init", "--json"], setting);
+  assert.deepEqual(JSON.parse(stdout).found, [{ file: vscode, servers: ["time"] }]);
+});
+
 test("init imports servers without their credentials", async () => {
   await using directory = await makeTemporaryDirectory();
   const secret = "ghp_abcdefghijklmnop1234567890";

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { test } from "node:test";
 import {
   createTestAuthority,
@@ -12,6 +13,7 @@ import {
   type TemporaryDirectory,
   writeFiles,
 } from "@toolcrib/testing";
+import { onTerminal, skipWithoutTerminal } from "./terminal.ts";
 import { runToolcrib, runToolcribProcess } from "./transcript.ts";
 
 const schema = { type: "object", properties: { message: { type: "string" } } };
@@ -169,6 +171,25 @@ test("installations at the same time wait for each other: all are recorded and l
   );
   const lock = JSON.parse(readFileSync(directory.join("mcp.lock"), "utf8")) as { packages: object };
   assert.deepEqual(Object.keys(lock.packages), ids);
+});
+
+test("install ends on a terminal with the command that shows the new tool, and --yes asks nothing", {
+  skip: skipWithoutTerminal,
+}, async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path, env: { NO_COLOR: "1" } };
+  const archive = await pack(directory, "demo.echo");
+  const shown = await onTerminal(["install", archive, "--yes"], setting);
+  const [, words = ""] = /\r?\n\r?\nTry\r?\n {2}\S.* (describe demo\.echo)\r?\n$/.exec(shown) ?? [];
+  const described = await runToolcrib(words.split(" "), setting);
+  assert.match(described.stdout, /demo\.echo/);
+  assert.doesNotMatch(await onTerminal(["install", archive, "--yes"], setting), /Try/);
+  // What its program can call is for the operator to approve, by name.
+  const reaching = join(import.meta.dirname, "../../../examples/packages/longest-words");
+  const refused = await onTerminal(["install", reaching, "--yes"], { ...setting, stdin: "y\n" });
+  assert.doesNotMatch(refused, /\[y\/N\]/);
+  assert.match(refused, /error INSTALL_REACH_NOT_APPROVED/);
+  assert.match(refused.replaceAll(/\s+/g, " "), /--allow-tool filesystem:read_text_file/);
 });
 
 test("nothing of a package runs when it is installed, and its programs keep their permission", async () => {

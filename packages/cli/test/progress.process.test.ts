@@ -26,6 +26,15 @@ test("the first start of a server shows progress on a terminal, which is removed
   assert.match(text, /\r\u001b\[Khello\r\n$/);
 });
 
+test("doctor shows on a terminal which server it waits for", { skip: skipWithoutTerminal }, async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeConfig(directory);
+  const text = await onTerminal(["doctor"], { directory: directory.path, env: { NO_COLOR: "1" } });
+  assert.match(text, /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] Waiting for late \(\d s\)/);
+  // The last line of progress is erased before the finding.
+  assert.match(text, /\r\u001b\[K[✓!] server late: responds/);
+});
+
 test("a pipe and a dumb terminal get no progress", async () => {
   await using directory = await makeTemporaryDirectory();
   writeConfig(directory);

@@ -7,6 +7,26 @@ import { echoStdioPath, fixtureCommand, makeTemporaryDirectory } from "@toolcrib
 import { writeCatalog } from "./toolspec-samples.ts";
 import { runToolcrib } from "./transcript.ts";
 
+test("config check takes a client without a token for a standing one only by its letters", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const limit = { name: "few", tools: ["*"], rate: "1/hour", clients: ["ci"] };
+  const config = { policy: { clients: { ci: {}, CLI: {} } }, guards: { limits: [limit] } };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  const setting = { directory: directory.path };
+  const { stdout } = await runToolcrib(["config", "check", "toolcrib.json", "--json"], setting);
+  const { diagnostics } = JSON.parse(stdout) as {
+    readonly diagnostics: readonly { readonly [name: string]: string }[];
+  };
+  assert.deepEqual(
+    diagnostics.map(({ path, hint }) => `${path}: ${hint}`),
+    [
+      "policy.clients.ci: create the token: toolcrib token create ci",
+      "policy.clients.CLI: did you mean cli? otherwise create the token: toolcrib token create CLI",
+      "guards.limits[0].clients[0]: create the token: toolcrib token create ci",
+    ],
+  );
+});
+
 test("config check and doctor warn about rules that match nothing known, with a suggestion", async () => {
   await using directory = await makeTemporaryDirectory();
   writeCatalog(directory.join("catalog"));

@@ -122,6 +122,23 @@ describe("saved tools of this home", () => {
     assert.ok(JSON.stringify(audit.value).includes("echo:echo"));
   });
 
+  test("a failed call prints message, place and line of the composite, and JSON with --json", async () => {
+    await using directory = await makeTemporaryDirectory();
+    writeFiles(directory);
+    const setting = { directory: directory.path };
+    await runToolcrib(["save", "fails.star"], setting);
+    const { code, stdout, stderr } = await runToolcrib(["call", "saved__fails"], setting);
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.equal(
+      stderr,
+      'tool error runtime_error: fail: no text today\nfails.star:4:5\n    fail("no text today")\n',
+    );
+    const { stdout: json } = await runToolcrib(["call", "saved__fails", "--json"], setting);
+    assert.equal(JSON.parse(json).structuredContent.error.message, "fail: no text today");
+    const listed = await runToolcrib(["saved", "list", "--json"], setting);
+    assert.equal(JSON.parse(listed.stdout)[0].executionCount, 2);
+  });
+
   test("tools that the policy denies later are also denied to tests and dry runs", async () => {
     await using directory = await makeTemporaryDirectory();
     writeFiles(directory);

@@ -177,3 +177,40 @@ test("a running gateway is shown within the width of the terminal", async () => 
   }
   assert.deepEqual(wide, []);
 });
+
+/** A server with a tool that may change something, whose description and error have long sentences. */
+const wordy = `
+import { createInterface } from "node:readline";
+const sentence = "It writes the file that its settings name, in a folder of its own, and says where that is, again and again.";
+const tool = { name: "write", description: sentence, inputSchema: { type: "object" } };
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const answers = {
+    initialize: () => ({ protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "x", version: "1" } }),
+    "tools/list": () => ({ tools: [tool] }),
+    "tools/call": () => ({ content: [{ type: "text", text: "Failed\\n" + sentence }], isError: true }),
+  };
+  console.log(JSON.stringify({ jsonrpc: "2.0", id, result: answers[method]?.() ?? {} }));
+});
+`;
+
+test("approvals, their hints and the errors of tools are wrapped", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFileSync(directory.join("server.mjs"), wordy);
+  const transport = { kind: "stdio", command: process.execPath, args: [directory.join("server.mjs")] };
+  const containment = { read_paths: [directory.path] };
+  const config = { sandbox: { mode: "preferred" }, tool_servers: [{ id: "wordy", transport, containment }] };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  const wide: string[] = [];
+  const texts: string[] = [];
+  for (const line of ["approve wordy", "approve wordy --yes", "call wordy__write"]) {
+    const setting = { directory: directory.path, columns, isHere: true };
+    const { stdout, stderr } = await runToolcrib(line.split(" "), setting);
+    texts.push(stripVTControlCharacters(`${stdout}\n${stderr}`));
+    wide.push(...wideLines(line, `${stdout}\n${stderr}`));
+  }
+  assert.match(texts[1] ?? "", /Each call of them by a client still needs an approval/);
+  assert.match(texts[2] ?? "", /tool error: Failed\nIt writes the file/);
+  assert.deepEqual(wide, []);
+});

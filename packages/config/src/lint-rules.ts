@@ -119,7 +119,7 @@ function lintClients(layer: ConfigLayer, tokenNames: readonly string[]): Diagnos
   return Object.entries(layer.sections.policy?.clients ?? {}).flatMap(([name, { identity }]) => {
     const span = clients === undefined ? undefined : entryOf(clients, name)?.keySpan;
     if (identity !== undefined || known.has(name) || span === undefined) return [];
-    const near = nearestName(name, [...tokenNames, ...standingClients]);
+    const near = nearClient(name, tokenNames);
     return toWarning(layer, {
       message: `Rules for the client ${quote(name)} apply to nobody: no token has this name`,
       hint: `${near === undefined ? "" : `did you mean ${near}? otherwise `}create the token: toolcrib token create ${name}`,
@@ -151,7 +151,7 @@ function lintClientLists(layer: ConfigLayer, names: readonly string[]): Diagnost
   return [...named, ...excepted].flatMap(({ name, place, what }) => {
     const span = nodeAt(layer.tree, place)?.span;
     if (known.has(name) || span === undefined) return [];
-    const near = nearestName(name, [...known]);
+    const near = nearClient(name, names);
     return toWarning(layer, {
       message: `${what} names the client ${quote(name)}, which does not exist: no token has this name`,
       hint: `${near === undefined ? "" : `did you mean ${near}? otherwise `}create the token: toolcrib token create ${name}`,
@@ -159,6 +159,17 @@ function lintClientLists(layer: ConfigLayer, names: readonly string[]): Diagnost
       path: pathText(place),
     });
   });
+}
+
+/**
+ * Returns the client that is meant by a name that no client has. One edit makes a short name that nobody has yet, such
+ * as `ci`, a standing one (`cli`): of those, only another spelling of the same letters is suggested.
+ */
+function nearClient(name: string, names: readonly string[]): string | undefined {
+  const isShort = name.length < 4;
+  return isShort
+    ? (nearestName(name, names) ?? standingClients.find((standing) => standing === name.toLowerCase()))
+    : nearestName(name, [...names, ...standingClients]);
 }
 
 function toWarning(

@@ -73,12 +73,15 @@ function withHeld(
   const waiting = tools.filter(isNotApproved).length;
   const quarantined = tools.length - waiting;
   const others = features.length;
+  const held = [
+    waiting === 0 ? [] : `${waiting} of its tools`,
+    others === 0 ? [] : `${others} of its prompts, resources and instructions`,
+  ];
   const parts = [
-    waiting === 0 ? [] : `${count(waiting, "waits", "wait")} for approval (${command})`,
-    quarantined === 0 ? [] : `${count(quarantined, "is", "are")} quarantined`,
-    others === 0
+    waiting + others === 0
       ? []
-      : `${others} of its prompts, resources and instructions ${others === 1 ? "waits" : "wait"} for approval (${command})`,
+      : `${held.flat().join(" and ")} ${waiting + others === 1 ? "waits" : "wait"} for approval (${command})`,
+    quarantined === 0 ? [] : `${quarantined} of its tools ${quarantined === 1 ? "is" : "are"} quarantined`,
   ];
   return { ...health, reason: parts.flat().join(", ") };
 }
@@ -86,10 +89,6 @@ function withHeld(
 function waitingIn(held: readonly QuarantinedTool[]): Pick<SourceStatus, "waitingTools"> {
   const waitingTools = held.filter(isNotApproved).length;
   return waitingTools === 0 ? {} : { waitingTools };
-}
-
-function count(tools: number, verb: string, verbOfSeveral: string): string {
-  return `${tools} of its tools ${tools === 1 ? verb : verbOfSeveral}`;
 }
 
 /** Statuses of configured sources, by the list that shows them. */

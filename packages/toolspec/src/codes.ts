@@ -91,6 +91,8 @@ export const toolspecCodes = {
     "A credential of a manifest has the name of a variable that chooses the code that a program loads.",
   MANIFEST_PLACEHOLDER_ENV:
     "The variable for the placeholder of a credential has no valid name, is used twice, or belongs to the entrusted tier.",
+  MANIFEST_REQUIREMENT_INVALID:
+    "A value that a manifest requires is neither a variable nor an argument, has no valid name, or belongs to an API.",
   MANIFEST_INJECT_COLLIDES: "Two credentials of a manifest are sent in the same place.",
   MANIFEST_VENDOR_REQUIRED: "A credential of type oauth2 has no vendor.",
   MANIFEST_VENDOR_INVALID: "The vendor of a credential is not lower-case letters, digits and inner hyphens.",

@@ -147,6 +147,30 @@ test("placeholderVariables() names a variable for each sealed credential", () =>
   check(wrong, "sealed", /MANIFEST_PLACEHOLDER_ENV/);
 });
 
+test("a requirement of a manifest is one value, of a server", () => {
+  const check = (
+    requirement: string,
+    expected: RegExp | undefined,
+    changes: { readonly [field: string]: string } = {},
+  ) => {
+    const text = manifestText(changes, "requires:", `  - ${requirement}`);
+    const { diagnostics } = parseManifest({ name: "acme.yaml", text });
+    const found = diagnostics.map(({ code, message }) => `${code} ${message}`).join("\n");
+    if (expected === undefined) assert.equal(found, "");
+    else assert.match(found, expected);
+  };
+  check("{ variable: ACME_URL, description: its address }", undefined);
+  check("{ argument: FOLDER, option: --root, value: read_folder }", undefined);
+  check("{ description: nothing }", /MANIFEST_REQUIREMENT_INVALID .*neither variable nor argument/);
+  check("{ variable: A, argument: B }", /MANIFEST_REQUIREMENT_INVALID .*has variable and argument/);
+  check("{ variable: A, option: --a }", /MANIFEST_REQUIREMENT_INVALID .*no argument/);
+  check("{ variable: a b }", /MANIFEST_REQUIREMENT_INVALID/);
+  check("{ variable: A, value: secret }", /MANIFEST_REQUIREMENT_INVALID/);
+  check("{ variable: NODE_OPTIONS }", /MANIFEST_LOADER_VARIABLE .*NODE_OPTIONS/);
+  check("{ variable: A }\n  - { variable: A }", /MANIFEST_REQUIREMENT_INVALID Duplicate variable "A"/);
+  check("{ variable: A }", /MANIFEST_REQUIREMENT_INVALID .*is for servers/, { builder: "toolpack" });
+});
+
 test("rewriteTools() changes the lines of added and removed tools, and no other byte", () => {
   const check = (
     lines: readonly string[],

@@ -96,9 +96,11 @@ async function addWord(context: CliContext, word: string, flags: AddFlags): Prom
     const forms = unambiguousForms(word);
     if (!(error instanceof CliError) || error.code !== "CLI_TOOLSPEC_NOT_FOUND" || forms.length === 0)
       throw error;
+    // What asks for nothing refuses, with the whole command lines.
+    const named = flags.yes === true ? forms.map((form) => `toolcrib add ${form} --yes`) : forms;
     throw new CliError(error.code, error.message, {
       cause: error,
-      hint: `${error.hint ?? ""}; a package of a registry is named with it: ${forms.join(", ")}`,
+      hint: `${error.hint ?? ""}; a package of a registry is named with it: ${named.join(", ")}`,
     });
   }
 }

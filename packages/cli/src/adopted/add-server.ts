@@ -6,7 +6,7 @@
  * Nothing is added when the server does not start.
  */
 
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { type GatewayConfig, readAdoptedAt, runnerOf } from "@toolcrib/config";
 import { hasErrors } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
@@ -46,6 +46,7 @@ import {
 import { unusedFlags, unusedFlagsLines } from "../toolspec/unused-flags.ts";
 import { type ContactedServer, contactServer, requireRunner } from "./contact-server.ts";
 import { differenceLines } from "./difference-lines.ts";
+import { requireValues } from "./require-values.ts";
 
 /** A server and how the configuration names its manifest. */
 export interface NamedServer {
@@ -70,21 +71,21 @@ export async function readServerFile(context: CliContext, path: string): Promise
 export async function addServer(
   context: CliContext,
   { entry, reference }: NamedServer,
-  flags: AddFlags,
+  given: AddFlags,
 ): Promise<ExitCode> {
   const { output } = context;
   const { manifest, source } = entry;
-  if (flags.variable !== undefined) {
+  if (given.variable !== undefined) {
     throw new CliError("CLI_USAGE", `${manifest.name} is a server, and has no variables of base URLs`, {
       hint: "its variables are those of its environment: --env NAME=VALUE",
     });
   }
   const file = openConfigFile(context);
-  const id = flags.id ?? manifest.name;
+  const id = given.id ?? manifest.name;
   const named = isAbsolute(reference) ? relativeTo(dirname(file.path), reference) : reference;
-  if (presentServer(file, id, named) !== undefined) return alreadyPresent(context, id, file, flags);
+  if (presentServer(file, id, named) !== undefined) return alreadyPresent(context, id, file, given);
   output.print(...headingLines(entry, output), "", ...factLines(entry, output), "");
-  requireVariable(context, entry, reference, flags);
+  const flags = await requireValues(context, entry, reference, given);
   requireRunner(context, runnerOf(source));
   const wanted = wantedSecrets(entry, id, new Map(flags.secret ?? []));
   // Check that the entry can be written before the user types a secret.
@@ -125,31 +126,6 @@ export async function addServer(
   const approved = await approve(context, server, id, flags);
   const offered = definitionsOf(server, id).filter(({ kind }) => kind === "tool").length;
   return reportAdded(context, { entry, id, file, secrets, tools: server.tools, offered, approved });
-}
-
-/** How a manifest says that its server does not work without a variable, and whether that names a file it writes. */
-const neededVariable = /\bNeeds ([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)( in a folder that it may write)?/;
-
-/** Fails where the manifest names a variable that the server needs and that is not given. @throws {CliError} */
-function requireVariable(
-  context: CliContext,
-  { manifest }: ServerEntry,
-  reference: string,
-  { env = [] }: AddFlags,
-): void {
-  const [, name, isWritten] = neededVariable.exec(manifest.description ?? "") ?? [];
-  if (name === undefined || env.some(([given]) => given === name)) return;
-  const add = `${ownCommand(context)} add ${shellQuote(reference)}`;
-  // No server may write below the home of Toolcrib.
-  const place = join(context.env["HOME"] ?? context.directory, `${manifest.name}-data`);
-  const folder = shellQuote(place);
-  const file = shellQuote(join(place, `${manifest.name}.jsonl`));
-  throw new CliError("CLI_USAGE", `Nothing was added: ${manifest.name} does not work without ${name}`, {
-    hint:
-      isWritten === undefined
-        ? `give its value: ${add} --env ${name}=VALUE`
-        : `name a file in a folder of its own: mkdir -p ${folder} && ${add} --env ${name}=${file} --write ${folder}`,
-  });
 }
 
 function reportDry({ output }: CliContext, file: ConfigFile, entry: JsonObject): ExitCode {

@@ -132,7 +132,7 @@ function listWaiting(
   }
   const outdated = waiting.filter((call) => call.outdated !== undefined);
   if (outdated.length > 0) output.print("");
-  for (const call of outdated) output.print(outdatedLine(output, call));
+  for (const call of outdated) output.prose(outdatedLine(output, call));
   printStarting(context, starting);
   return exitCodes.done;
 }
@@ -142,7 +142,7 @@ function printStarting(context: CliContext, starting: readonly StartingSource[])
   if (starting.length === 0) return;
   const { output } = context;
   const they = starting.length === 1 ? "it offers" : "they offer";
-  output.print(
+  output.prose(
     "",
     `Still starting, so that what ${they} is not known (${ownCommand(context)} status --watch)`,
   );
@@ -190,7 +190,7 @@ async function decideCall(
   if (tool === undefined) throw callNotFound(id);
   const shown = isDenied ? {} : shownOf(call);
   output.json({ id, tool, ...shown, decision: isDenied ? "denied" : "approved" });
-  output.print(
+  output.prose(
     isDenied
       ? `Denied for 10 minutes: ${safeLine(tool)} with these arguments`
       : `Approved for one call within 10 minutes: ${safeLine(tool)} with these arguments. Its client has to repeat the call`,

@@ -38,7 +38,7 @@ export function printCallApprovals(
 ): void {
   if (tools.length === 0) return;
   const which = tools.length === approvedCount ? "them" : `${tools.length} of them`;
-  context.output.print(
+  context.output.prose(
     `Each call of ${which} by a client still needs an approval of its own (${ownCommand(context)} approve lists those that wait), unless policy.waive_approval names the tool or trust_state of ${safeLine(server)} is verified`,
   );
 }

@@ -55,7 +55,7 @@ export function printSummary(
   if (others.length > 0) {
     output.print(`New, and nothing in them is suspicious: ${countedOf(others)}`);
     for (const { name } of others) output.print(`  ${safeLine(name)}`);
-    output.print("", `Read all of their texts: ${command} --full, or of one: --tool NAME`, "");
+    output.prose("", `Read all of their texts: ${command} --full, or of one: --tool NAME`, "");
   }
 }
 
@@ -66,10 +66,9 @@ export function printDefinition(output: Output, waiting: InspectedDefinition): v
     `${output.style("bold", safeLine(name))} ${output.style("yellow", isChanged ? "changed" : "new")}`,
   );
   if (kind === "resources") {
-    output.print(
-      "  Approves that the server lists resources. Each of them is shown to clients as it is listed then,",
+    output.prose(
+      "  Approves that the server lists resources. Each of them is shown to clients as it is listed then, labelled as unverified; with pin_resources: true, each waits for approval itself.",
     );
-    output.print("  labelled as unverified; with pin_resources: true, each waits for approval itself.");
   }
   if (previous !== undefined) printChanges(output, previous, definition);
   else if (kind !== "resources") {
@@ -80,7 +79,7 @@ export function printDefinition(output: Output, waiting: InspectedDefinition): v
   for (const { path, message, evidence } of waiting.findings) {
     const where = path === "" ? "" : ` ${safeLine(path)}:`;
     const shown = evidence === "" ? "" : `: “${safeLine(evidence)}”`;
-    output.print(`  ${output.style(["bold", "red"], "suspicious")}${where} ${safeLine(message)}${shown}`);
+    output.prose(`  ${output.style(["bold", "red"], "suspicious")}${where} ${safeLine(message)}${shown}`);
   }
   output.print("");
 }
@@ -100,14 +99,14 @@ function verbOf({ before, after }: { readonly before?: JsonValue; readonly after
 }
 
 function printAll(output: Output, { name: _name, description, ...rest }: JsonObject): void {
-  if (description !== undefined) output.print(indented(textOf(description), "  "));
+  if (description !== undefined) output.prose(...indented(textOf(description), "  ").split("\n"));
   printMembers(output, rest);
 }
 
 /** Prints every leaf of a JSON object with its path. */
 function printMembers(output: Output, value: JsonObject): void {
   for (const [path, leaf] of leavesOf(value))
-    output.print(`  ${output.style("cyan", safeLine(path))}: ${lineOf(leaf)}`);
+    output.prose(...`  ${output.style("cyan", safeLine(path))}: ${lineOf(leaf)}`.split("\n"));
 }
 
 /** The leaves of a value by their paths; members without content are left out. */

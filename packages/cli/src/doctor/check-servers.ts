@@ -17,7 +17,7 @@ import { getFromGateway } from "../access/gateway-api.ts";
 import { gatewayDepsOf } from "../access/gateway-deps.ts";
 import { findReachableGateway } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
-import { serversWaitMs, untilContacted } from "../access/server-states.ts";
+import { serversWaitMs } from "../access/server-states.ts";
 import { differenceTexts } from "../adopted/difference-lines.ts";
 import type { CliContext } from "../cli-context.ts";
 import { shortPath } from "../config/find-config-files.ts";
@@ -25,6 +25,8 @@ import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
+import { withProgress } from "../progress/progress.ts";
+import { pollSources } from "../serve/listed-sources.ts";
 import { probeAddress } from "../serve/probe-address.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { startingText } from "../serve/starting-text.ts";
@@ -207,7 +209,15 @@ async function contactServers(context: CliContext, { config, files }: LoadedConf
   if (config.toolServers.length === 0 && config.toolspecs.length === 0) return [];
   const logger = createCommandLogger(context, "silent");
   await using gateway = await startGateway(config, gatewayDepsOf(context, { logger, configFiles: files }));
-  await untilContacted(gateway, context.signal);
+  const settings = { waitMs: serversWaitMs, signal: context.signal };
+  // All findings are reported together, in the order of the configuration.
+  const wait = new StartWait(context);
+  await withProgress(
+    context,
+    () => wait.title,
+    () => pollSources(gateway, settings, (sources) => wait.isOver(sources)),
+  );
+  context.signal.throwIfAborted();
   const { servers, toolspecs, idleRules } = gateway.status();
   return [
     ...servers.flatMap((server) => [contactOf(context, server), ...differenceFindings(server)]),
@@ -261,13 +271,50 @@ async function askGateway(context: CliContext, running: RunningGateway): Promise
 const statusDelayMs = 250;
 
 /** Returns the status of the running gateway when no server is starting any more, or those have had their time. */
-async function statusOf({ signal }: CliContext, running: RunningGateway): Promise<Partial<GatewayStatus>> {
-  for (let waitedMs = 0; ; waitedMs += statusDelayMs) {
-    const answer = await getFromGateway(running, "/api/v1/status", signal);
-    const status = (isJsonObject(answer) ? answer : {}) as Partial<GatewayStatus>;
-    const isStarting = status.servers?.some(({ health }) => health.state === "starting") === true;
-    if (!isStarting || waitedMs >= serversWaitMs) return status;
-    await delay(statusDelayMs, undefined, { signal });
+async function statusOf(context: CliContext, running: RunningGateway): Promise<Partial<GatewayStatus>> {
+  const { signal } = context;
+  const wait = new StartWait(context);
+  return await withProgress(
+    context,
+    () => wait.title,
+    async () => {
+      for (let waitedMs = 0; ; waitedMs += statusDelayMs) {
+        const answer = await getFromGateway(running, "/api/v1/status", signal);
+        const status = (isJsonObject(answer) ? answer : {}) as Partial<GatewayStatus>;
+        if (wait.isOver(status.servers ?? []) || waitedMs >= serversWaitMs) return status;
+        await delay(statusDelayMs, undefined, { signal });
+      }
+    },
+  );
+}
+
+/** A package that is not fetched after this time, in milliseconds, is reported as such: a fetch takes as long as it takes. */
+const fetchWaitMs = 10_000;
+
+/** The wait for servers that start: which ones, and whether more of it can change what is reported. */
+class StartWait {
+  readonly #context: CliContext;
+  readonly #startedAtMs: number;
+  #late: readonly Pick<SourceStatus, "id" | "health">[] = [];
+
+  constructor(context: CliContext) {
+    this.#context = context;
+    this.#startedAtMs = context.now();
+  }
+
+  /** What is waited for, for people. */
+  get title(): string {
+    const names = this.#late.map(({ id, health }) => {
+      return health.phase === "fetching" ? `${id} (${startingText(health)})` : id;
+    });
+    return `Waiting for ${names.join(", ") || "servers"}`;
+  }
+
+  /** Whether no server starts any more, or those that do only fetch their packages, and had time for that. */
+  isOver(sources: readonly Pick<SourceStatus, "id" | "health">[]): boolean {
+    this.#late = sources.filter(({ health }) => health.state === "starting");
+    const waitedMs = this.#context.now() - this.#startedAtMs;
+    return this.#late.every(({ health }) => health.phase === "fetching" && waitedMs >= fetchWaitMs);
   }
 }
 

@@ -267,6 +267,7 @@ export const meanings: { readonly [code: string]: string } = {
   MANIFEST_NEEDS_VERSION_2: "A manifest of schemaVersion 1 uses a field of schemaVersion 2.",
   MANIFEST_PACKAGE_INVALID: "The source package of a manifest is not a folder within the repository.",
   MANIFEST_PLACEHOLDER_ENV: "The variable for the placeholder of a credential has no valid name, is used twice, or belongs to the entrusted tier.",
+  MANIFEST_REQUIREMENT_INVALID: "A value that a manifest requires is neither a variable nor an argument, has no valid name, or belongs to an API.",
   MANIFEST_SCHEMA_VERSION: "The schemaVersion of a manifest is not supported by this version.",
   MANIFEST_SOURCE_UNUSABLE: "A manifest adopts a server that cannot be fetched: its source, version, entrypoint or lock is none that its builder can use.",
   MANIFEST_SYNTAX: "A manifest is neither readable YAML nor readable JSON.",

@@ -496,6 +496,8 @@ export const recorded: { readonly [code: string]: string } = {
     "acme/manifests/acme/0.1.0.yaml:4:61: error MANIFEST_PACKAGE_INVALID\n\"source.package\" must be a folder within the repository, without .., but is \"../other\"\n4 | source: { repo: github.com/acme/acme, tag: v0.1.0, package: ../other }\n                                                                ^^^^^^^^\n\n1 error(s), 0 warning(s)",
   MANIFEST_PLACEHOLDER_ENV:
     "acme/manifests/acme/0.1.0.yaml:16:21: error MANIFEST_PLACEHOLDER_ENV\n\"credentials[0].placeholderEnv\" must be the name of an environment variable, but is \"a b\"\n16 |     placeholderEnv: \"a b\"\n                         ^^^^^\n\n1 error(s), 0 warning(s)",
+  MANIFEST_REQUIREMENT_INVALID:
+    "acme/manifests/acme/0.1.0.yaml:12:1: error MANIFEST_REQUIREMENT_INVALID\nThe manifest of an API has \"requires\", which is for servers\n12 | requires:\n     ^^^^^^^^\nhint: declare variables in the toolspec\n\nacme/manifests/acme/0.1.0.yaml:13:5: error MANIFEST_REQUIREMENT_INVALID\nA requirement is one value, and this one has variable and argument\n13 |   - { variable: ACME_URL, argument: URL }\n         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\nhint: write variable: NAME or argument: NAME\n\n2 error(s), 0 warning(s)",
   MANIFEST_SCHEMA_VERSION:
     "acme/manifests/acme/0.1.0.yaml:1:16: error MANIFEST_SCHEMA_VERSION\n\"schemaVersion\" must be 1 or 2, but is 9\n1 | schemaVersion: 9\n                   ^\nhint: write schemaVersion: 1\n\n1 error(s), 0 warning(s)",
   MANIFEST_SOURCE_UNUSABLE:
@@ -511,7 +513,7 @@ export const recorded: { readonly [code: string]: string } = {
   MANIFEST_TOO_COMPLEX:
     "manifest.yaml:5:4: error MANIFEST_TOO_COMPLEX\nCannot read the manifest: with its aliases it has more than 100,000 values\n5 | e: [*d, *d, *d, *d, *d, *d, *d, *d, *d, *d]\n       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n\n1 error(s), 0 warning(s)",
   MANIFEST_UNKNOWN_FIELD:
-    "acme/manifests/acme/0.1.0.yaml:11:1: error MANIFEST_UNKNOWN_FIELD\nUnknown field \"label\" in the manifest\n11 | label: x\n     ^^^^^\nhint: allowed: schemaVersion, name, version, source, image, tier, entitlements, credentials, tools, displayName, description, category, icon\n\n1 error(s), 0 warning(s)",
+    "acme/manifests/acme/0.1.0.yaml:11:1: error MANIFEST_UNKNOWN_FIELD\nUnknown field \"label\" in the manifest\n11 | label: x\n     ^^^^^\nhint: allowed: schemaVersion, name, version, source, image, tier, entitlements, credentials, requires, tools, displayName, description, category, icon\n\n1 error(s), 0 warning(s)",
   MANIFEST_VALUE_INVALID:
     "acme/manifests/acme/0.1.0.yaml:3:14: error MANIFEST_VALUE_INVALID\n\"displayName\" is empty\n3 | displayName: \"\"\n                 ^^\nhint: write a value, or remove the field\n\n1 error(s), 0 warning(s)",
   MANIFEST_VENDOR_INVALID:

@@ -10,12 +10,14 @@ import { sourceOfFile } from "@toolcrib/clients";
 import { entryText, parseConfig } from "@toolcrib/config";
 import { hasErrors } from "@toolcrib/diagnostics";
 import { errnoOf, FilesError } from "@toolcrib/files";
+import { findRunningGateways } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { shortPath } from "../config/find-config-files.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { findServers, knownSources } from "../import/find-servers.ts";
 import type { ImportPlan } from "../import/import-types.ts";
+import { isOwnEntry } from "../import/own-entry.ts";
 import { planImport } from "../import/plan-import.ts";
 import { problemLine } from "../import/show-import.ts";
 import { safeLine } from "../output/output.ts";
@@ -92,7 +94,7 @@ async function importFile(
 ): Promise<ImportPlan> {
   const { env, userDirectory, directory } = context;
   const found = await findServers([sourceOfFile(path, workspaceOf(path))]);
-  const target = { ids: taken, entries: [], ownUrls: [] };
+  const target = { ids: taken, entries: [], ownUrls: ownUrlsOf(context) };
   const plan = planImport(found, target, { env, userDirectory, folder }, { withDisabled: false });
   const problems = plan.problems.map((problem) => problemLine(problem, context));
   if (problems.length > 0) {
@@ -123,10 +125,17 @@ async function findOffered(
   folder: string,
 ): Promise<readonly { readonly file: string; readonly servers: readonly string[] }[]> {
   const { files, servers } = await findServers(knownSources({ ...context, directory: folder }));
+  const ownUrls = ownUrlsOf(context);
+  const importable = servers.filter(({ server }) => !isOwnEntry(server, ownUrls));
   return files.flatMap((file) => {
-    const names = servers.filter(({ origin }) => origin.file === file).map(({ server }) => server.name);
+    const names = importable.filter(({ origin }) => origin.file === file).map(({ server }) => server.name);
     return names.length === 0 ? [] : [{ file, servers: names }];
   });
+}
+
+/** Addresses of the gateways of this home, which their clients have as a server. */
+function ownUrlsOf({ options }: CliContext): readonly string[] {
+  return findRunningGateways(options.home).map(({ url }) => url);
 }
 
 function serverLines(file: string, { servers, leftOut }: ImportPlan): string[] {

@@ -13,6 +13,8 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { withProgress } from "../progress/progress.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
+import { ownCommand } from "../serve/own-command.ts";
+import { shellQuote } from "../serve/shell-quote.ts";
 import { accessText } from "./access-text.ts";
 import {
   type AllowFlags,
@@ -120,7 +122,17 @@ export async function installSources(
         ...reaches(one),
       ]),
     );
+  if (isDone) printNext(context, plan);
   return exitCodes.done;
+}
+
+/** On a terminal, names the command that shows the first tool that is new here. */
+function printNext(context: CliContext, { packages }: InstallPlan): void {
+  const { output } = context;
+  const added = packages.find(({ isInstalled, replaces }) => !isInstalled && replaces === undefined);
+  if (added === undefined || !output.isTerminal) return;
+  const command = `${ownCommand(context)} describe ${shellQuote(added.toolId)}`;
+  output.print("", output.style("bold", "Try"), `  ${command}`);
 }
 
 /** Returns the lines about what each new package can reach by its manifest, and what the configuration adds to that. */
@@ -172,11 +184,11 @@ async function noteReach(context: CliContext, plan: InstallPlan): Promise<void> 
 async function approvedToolsOf(
   context: CliContext,
   plan: InstallPlan,
-  { allowTool = [] }: ConfirmFlags,
+  { allowTool = [], yes }: ConfirmFlags,
 ): Promise<readonly string[] | undefined> {
   const allowed = new Set(allowTool);
   const growth = plan.packages.flatMap(({ reachGrowth }) => reachGrowth).filter((id) => !allowed.has(id));
-  if (growth.length === 0 || !canAsk(context)) return allowTool;
+  if (growth.length === 0 || yes === true || !canAsk(context)) return allowTool;
   const answer = await askLine("Approve that these programs call these tools? [y/N] ", context);
   return /^y(?:es)?$/i.test(answer) ? [...allowTool, ...growth] : undefined;
 }

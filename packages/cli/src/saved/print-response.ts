@@ -54,8 +54,12 @@ function printValue({ output }: CliContext, value: JsonValue | undefined): void 
   output.print(output.isTerminal ? safeText(text) : text);
 }
 
-/** Prints one error with its position, or all problems of a definition. */
-export function printError(output: Output, error: JsonObject, program: string): void {
+/**
+ * Prints one error with its position, or all problems of a definition.
+ *
+ * @param kind the first word of the error. @default "error"
+ */
+export function printError(output: Output, error: JsonObject, program: string, kind = "error"): void {
   const details = isJsonObject(error["details"]) ? error["details"] : {};
   printLogs(output, details["logs"]);
   const problems = Array.isArray(details["problems"]) ? details["problems"].filter(isJsonObject) : [];
@@ -67,7 +71,7 @@ export function printError(output: Output, error: JsonObject, program: string): 
   const single = problems.length === 1 ? problems[0]?.["code"] : undefined;
   const code = hasPlaces ? undefined : (details["code"] ?? single);
   const type = `${String(error["type"] ?? "error")}${typeof code === "string" ? ` (${code})` : ""}`;
-  const label = output.noteStyle(["bold", "red"], `error ${safeText(type)}`);
+  const label = output.noteStyle(["bold", "red"], `${kind} ${safeText(type)}`);
   output.note(`${label}: ${safeText(String(error["message"] ?? ""))}`);
   if (problems.length > 0) {
     if (!hasPlaces && problems.length === 1) printHint(output, problems[0]?.["hint"]);

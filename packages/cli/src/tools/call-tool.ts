@@ -7,9 +7,11 @@ import type { ToolAccess } from "../access/tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { wrapProse } from "../output/fit-styled.ts";
 import { safeLine, safeText } from "../output/output.ts";
 import { noteExplanation } from "../output/report-error.ts";
 import { Progress } from "../progress/progress.ts";
+import { printError } from "../saved/print-response.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { readStandardInput } from "../standard-input.ts";
 import { parseArgumentPairs, parseArguments } from "./call-arguments.ts";
@@ -44,7 +46,7 @@ export async function callTool(
   const schemaOf = async () => (await access.describe(name))?.inputSchema ?? {};
   const args = pairs.length === 0 ? given : parseArgumentPairs(pairs, await schemaOf());
   const result = await callWithin(context, access, name, args, flags.timeout);
-  printResult(context, result);
+  printResult(context, result, name);
   return result.isError === true ? exitCodes.failed : exitCodes.done;
 }
 
@@ -83,28 +85,54 @@ async function callWithin(
   }
 }
 
-/** Prints an error result: with its code where the gateway refused the call, with its type where a composite failed. */
-function printToolError(context: CliContext, result: ToolResult, text: string): void {
+/** Prints an error result: with its code where the gateway refused the call, with type and place where a composite failed. */
+function printToolError(context: CliContext, result: ToolResult, name: string, text: string): void {
   const { output } = context;
+  const failure = compositeError(result);
+  if (failure !== undefined) {
+    printError(output, failure, `${name.split(/__|:/).at(-1)}.star`, "tool error");
+    return;
+  }
   const code = result._meta?.["toolcrib/code"];
-  const label = typeof code === "string" ? `error ${safeLine(code)}` : `tool error${typeOf(result)}`;
-  output.note(`${output.noteStyle(["bold", "red"], label)}: ${text}`);
+  const label = typeof code === "string" ? `error ${safeLine(code)}` : "tool error";
+  const [first = "", ...more] = text.split("\n");
+  output.note(`${output.noteStyle(["bold", "red"], label)}: ${first}`, ...wrappedLines(context, more));
   if (typeof code === "string") noteExplanation(output, code, ownCommand(context));
 }
 
-/** The type of the error of a composite, such as ` (timeout_error)`. */
-function typeOf({ structuredContent }: ToolResult): string {
-  const error = isJsonObject(structuredContent) ? structuredContent["error"] : undefined;
-  const type = isJsonObject(error) ? error["type"] : undefined;
-  return typeof type === "string" && /^\w{1,64}$/.test(type) ? ` (${type})` : "";
+/** A sentence, after a dash where it is one of several; JSON, tables and command lines stay as they are. */
+const sentence = /^(?:- )?[A-Za-z"][^{}\t]*$/;
+const commandLine = /^(?:hint: )?(?:npx )?toolcrib (?!.*[;,])/i;
+
+/** Wraps the sentences of an error on a terminal. */
+function wrappedLines(
+  { output, stderr }: Pick<CliContext, "output" | "stderr">,
+  lines: readonly string[],
+): readonly string[] {
+  if (!output.isNoteTerminal) return lines;
+  const width = stderr.columns || 80;
+  return lines.flatMap((line) =>
+    sentence.test(line) && !commandLine.test(line) ? wrapProse(line, width) : [line],
+  );
 }
 
-function printResult(context: CliContext, result: ToolResult): void {
+/** The error of a composite: an object with a type and a message, whose text is nothing but its JSON. */
+function compositeError(result: ToolResult): JsonObject | undefined {
+  const { structuredContent, _meta } = result;
+  const error = isJsonObject(structuredContent) ? structuredContent["error"] : undefined;
+  if (!isJsonObject(error) || _meta?.["toolcrib/code"] !== undefined || hasHiddenContent(result))
+    return undefined;
+  const { type, message } = error;
+  const isFailure = typeof type === "string" && /^\w{1,64}$/.test(type) && typeof message === "string";
+  return isFailure ? error : undefined;
+}
+
+function printResult(context: CliContext, result: ToolResult, name: string): void {
   const { output } = context;
   output.json(result);
   const lines = resultLines(result);
   if (result.isError === true) {
-    if (!output.isJson) printToolError(context, result, safeText(lines.join("\n") || "without text"));
+    if (!output.isJson) printToolError(context, result, name, safeText(lines.join("\n") || "without text"));
     return;
   }
   // A program gets the unchanged text; for a terminal, control characters are escaped.

@@ -31,7 +31,7 @@ export async function addToolspec(
     const { addServer, readServerFile } = await import("../adopted/add-server.ts");
     return await addServer(context, await readServerFile(context, requested), flags);
   }
-  const { entry, version } = await chooseEntry(context, requested);
+  const { entry, version } = await chooseEntry(context, requested, flags);
   if (entry.toolspec === undefined) {
     const { name } = entry.manifest;
     const reference = version === undefined ? name : `${name}@${version}`;

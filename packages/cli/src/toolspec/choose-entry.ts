@@ -14,12 +14,13 @@ import {
   readEntry,
 } from "./catalog.ts";
 
-/** Finds the entry for a name or for search words, and the requested version. */
+/** Finds the entry for a name or for search words, and the requested version. With `--yes` nothing is asked. */
 export async function chooseEntry(
   context: CliContext,
   requested: string | undefined,
+  { yes }: Pick<AddFlags, "yes"> = {},
 ): Promise<{ readonly entry: CatalogEntry; readonly version: string | undefined }> {
-  const isAsking = canAsk(context);
+  const isAsking = canAsk(context) && yes !== true;
   if (requested === undefined && !isAsking) {
     throw new CliError("CLI_USAGE", "The name of the API or server is missing", {
       hint: "see toolcrib add --list, or find one with toolcrib catalog search WORDS",

@@ -2,7 +2,7 @@
 
 import { type EntrySection, entryText } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
-import type { AdoptedSource, ManifestCredential } from "@toolcrib/toolspec";
+import type { AdoptedSource, Manifest, ManifestCredential } from "@toolcrib/toolspec";
 import { type Output, safeLine } from "../output/output.ts";
 import { type CatalogEntry, toolCountOf } from "./catalog.ts";
 
@@ -29,6 +29,7 @@ export function factLines(entry: CatalogEntry, output: Output): string[] {
     fact("hosts", hosts === "" ? "none" : hosts),
     ...credentials.map((credential) => fact("credential", credentialText(credential))),
     ...(credentials.length === 0 ? [fact("credential", "none required")] : []),
+    ...(manifest.requires ?? []).map((one) => fact("needs", safeLine(requirementText(one)))),
     ...variables.map(([name, { description, default: fallback }]) =>
       fact(
         "variable",
@@ -39,6 +40,23 @@ export function factLines(entry: CatalogEntry, output: Output): string[] {
     ),
     fact("tools", `${toolCountOf(entry)}, ${listed} of them offered by default`),
   ];
+}
+
+/** A value that a server does not work without. */
+export type ManifestRequirement = NonNullable<Manifest["requires"]>[number];
+
+/** Returns what a server does not work without in a few words. */
+export function requirementText({ variable, argument, option, value, description }: ManifestRequirement) {
+  const name = variable ?? [option, argument].filter((one) => one !== undefined).join(" ");
+  const kind =
+    value === "read_folder"
+      ? "a folder that it reads"
+      : value === "written_file"
+        ? "a file that it writes"
+        : undefined;
+  const text = description ?? kind;
+  const where = variable === undefined ? " in its arguments" : "";
+  return `${name}${where}${text === undefined ? "" : ` (${text})`}`;
 }
 
 /** Returns the package of a server in one line. */

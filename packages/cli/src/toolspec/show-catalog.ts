@@ -32,7 +32,8 @@ export async function listCatalog(
   showEntries(
     context,
     entries,
-    category === undefined ? "The catalog is empty." : "No API has this category.",
+    category === undefined ? "The catalog is empty." : "No API or server has this category.",
+    ...(category === undefined ? [] : [`See all of them with ${ownCommand(context)} catalog list`]),
   );
   return exitCodes.done;
 }
@@ -40,15 +41,26 @@ export async function listCatalog(
 /** Runs `catalog search`. */
 export async function searchCatalog(context: CliContext, words: string): Promise<ExitCode> {
   const hits = findEntries(await readEntries(context), words, searchMaxHits);
-  showEntries(context, hits, "No API matches.");
+  const command = ownCommand(context);
+  showEntries(
+    context,
+    hits,
+    "No API or server of the catalog matches.",
+    `See all of them with ${command} catalog list`,
+    `Add a server from elsewhere by its package or URL: ${command} add --help`,
+  );
   return exitCodes.done;
 }
 
-function showEntries(context: CliContext, entries: readonly CatalogEntry[], nothing: string): void {
+function showEntries(
+  context: CliContext,
+  entries: readonly CatalogEntry[],
+  ...nothing: readonly string[]
+): void {
   const { output } = context;
   output.json(entries.map(toJson));
   if (entries.length === 0) {
-    output.print(nothing);
+    output.print(...nothing);
     return;
   }
   output.table(
@@ -92,6 +104,7 @@ function toJson(entry: CatalogEntry) {
     ...(entry.toolspec === undefined
       ? {
           package: { kind: entry.source.kind, name: entry.source.package, version: entry.source.version },
+          requires: manifest.requires ?? [],
         }
       : {}),
     variables: Object.keys(toolspec?.variables ?? {}),

@@ -91,6 +91,22 @@ export function withExecutions(
   };
 }
 
+/** Takes the executions of `batch`, which are written, out of `pending`. @returns how many those are */
+export function subtractExecutions(
+  pending: Map<string, PendingExecutions>,
+  batch: ReadonlyMap<string, PendingExecutions>,
+): number {
+  let written = 0;
+  for (const [name, { count }] of batch) {
+    written += count;
+    const left = pending.get(name);
+    if (left === undefined) continue;
+    if (left.count <= count) pending.delete(name);
+    else pending.set(name, { ...left, count: left.count - count });
+  }
+  return written;
+}
+
 function latest(times: readonly (string | undefined)[]): string | undefined {
   return times.reduce((best, one) => {
     if (best === undefined || one === undefined) return best ?? one;

@@ -27,6 +27,7 @@ import {
   type ExecutionTotal,
   formatCounters,
   type PendingExecutions,
+  subtractExecutions,
   withExecutions,
 } from "./execution-counters.ts";
 import { lintSavedTool } from "./lint-saved-tool.ts";
@@ -84,6 +85,8 @@ class FileSavedToolStore implements SavedToolStore {
   /** Executions since the last write of the counters. */
   #unwritten = 0;
   #isFlushing = false;
+  /** When the counters were last written by time or number, or the store was created. */
+  #flushedAtMs: number;
   #isFlushFailing = false;
   #isOpen = true;
   #disposal: Promise<void> | undefined;
@@ -105,6 +108,7 @@ class FileSavedToolStore implements SavedToolStore {
       settleMs: options.settleMs ?? 50,
       lockTimeoutMs: options.lockTimeoutMs ?? 10_000,
     };
+    this.#flushedAtMs = deps.now();
     this.#writer = new ToolFileWriter(this.#deps, this.#options.directory);
     this.#directory = new ToolDirectory(this.#deps.files, this.#options.directory, this.#options);
   }
@@ -383,16 +387,20 @@ class FileSavedToolStore implements SavedToolStore {
 
   /** Schedules the next write of the counters. */
   #scheduleFlush(): void {
-    const isDue = this.#unwritten >= this.#options.flushCount && !this.#isFlushFailing;
+    const { flushCount, flushMs } = this.#options;
+    // The first execution after a time without any is written at once, so that other processes see it.
+    const isFirst = this.#deps.now() - this.#flushedAtMs >= flushMs;
+    const isDue = (isFirst || this.#unwritten >= flushCount) && !this.#isFlushFailing;
     if (this.#isFlushing || (this.#flushTimer !== undefined && !isDue)) return;
     clearTimeout(this.#flushTimer);
-    this.#flushTimer = setTimeout(() => void this.#flushOnTime(), isDue ? 0 : this.#options.flushMs);
+    this.#flushTimer = setTimeout(() => void this.#flushOnTime(), isDue ? 0 : flushMs);
     this.#flushTimer.unref();
   }
 
   async #flushOnTime(): Promise<void> {
     this.#flushTimer = undefined;
     this.#isFlushing = true;
+    this.#flushedAtMs = this.#deps.now();
     try {
       await this.#flush();
       this.#isFlushFailing = false;
@@ -422,7 +430,7 @@ class FileSavedToolStore implements SavedToolStore {
         totals.set(name, { created, executionCount, lastExecuted });
       }
       await this.#writeTotals(totals);
-      this.#subtract(batch);
+      this.#unwritten -= subtractExecutions(this.#pending, batch);
     });
   }
 
@@ -431,16 +439,6 @@ class FileSavedToolStore implements SavedToolStore {
     const file = this.#view.tools.get(name);
     if (file === undefined) return this.#view.unusable.has(toFileName(name));
     return file.tool.metadata.created === total.created;
-  }
-
-  #subtract(batch: ReadonlyMap<string, PendingExecutions>): void {
-    for (const [name, { count }] of batch) {
-      this.#unwritten -= count;
-      const pending = this.#pending.get(name);
-      if (pending === undefined) continue;
-      if (pending.count <= count) this.#pending.delete(name);
-      else this.#pending.set(name, { ...pending, count: pending.count - count });
-    }
   }
 
   async #writeTotals(totals: ReadonlyMap<string, ExecutionTotal>): Promise<void> {

@@ -26,7 +26,7 @@ export interface SavedToolStoreDeps {
 export interface SavedToolStoreOptions extends SavedToolLimits {
   /** Path of the directory; created with mode 0700 when it is missing. */
   readonly directory: string;
-  /** Milliseconds after which counted executions are written. @default 5000 */
+  /** Milliseconds after which counted executions are written; the first after such a time without any, at once. @default 5000 */
   readonly flushMs?: number;
   /** Number of counted executions that are written at once. @default 100 */
   readonly flushCount?: number;

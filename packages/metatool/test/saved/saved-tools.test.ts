@@ -298,6 +298,25 @@ test("executions are written automatically, after a number of them and after a t
   await waitUntil(() => fileNames(directory.path).includes(".counters.json"));
 });
 
+test("the first execution after a time without any is written at once, and others with it or later", async () => {
+  await using directory = await makeTemporaryDirectory();
+  let now = 1_000_000;
+  // No timer ends within this test.
+  const options = { flushMs: 3_600_000, flushCount: 1_000_000 };
+  await using saved = await openTest(directory.path, { now: () => now }, options);
+  await saved.save(definitionOf());
+  const countInFile = () => {
+    const isWritten = fileNames(directory.path).includes(".counters.json");
+    return isWritten ? readFileSync(directory.join(".counters.json"), "utf8") : "";
+  };
+  now += options.flushMs;
+  saved.recordExecution("double", 1);
+  await waitUntil(() => countInFile().includes('"executionCount": 1'));
+  saved.recordExecution("double", 2);
+  assert.equal((await saved.get("double"))?.metadata.executionCount, 2);
+  assert.ok(countInFile().includes('"executionCount": 1'), countInFile());
+});
+
 test("counters of a deleted tool do not apply to a new tool of its name", async () => {
   await using directory = await makeTemporaryDirectory();
   // With a clock that stands still, both are created at the same time.

@@ -21,6 +21,7 @@ import { parseHostPattern } from "@toolcrib/hosts";
 import { entryName, entryVersion, toEntryName } from "../spec/entry-name.ts";
 import { versionedShape } from "../spec/versioned-shape.ts";
 import { lintCredentials } from "./lint-credentials.ts";
+import { lintRequirement, lintRequirements } from "./lint-requirements.ts";
 import type { Manifest } from "./manifest.ts";
 
 /** Manifests as a kind of file. */
@@ -212,6 +213,42 @@ function credentialShape(inject: typeof injectShape1 | typeof injectShape2) {
   });
 }
 
+const requirementShape = record({
+  description: "A value that the server does not work without: either variable or argument.",
+  fields: {
+    variable: text({
+      description: "The environment variable that has the value.",
+      maxLength: 128,
+      code: "MANIFEST_REQUIREMENT_INVALID",
+      pattern: environmentName,
+      examples: ["MEMORY_FILE_PATH"],
+    }),
+    argument: text({
+      description: "The name of the value among the arguments, for people.",
+      maxLength: 64,
+      code: "MANIFEST_REQUIREMENT_INVALID",
+      pattern: { source: "[A-Z][A-Z0-9_]*", meaning: "a name in capital letters" },
+      examples: ["FOLDER"],
+    }),
+    option: text({
+      description: "The option before the argument. Default: the argument stands alone.",
+      maxLength: 128,
+      code: "MANIFEST_REQUIREMENT_INVALID",
+      pattern: { source: "--?[A-Za-z][A-Za-z0-9-]*", meaning: "an option" },
+      examples: ["--repository"],
+    }),
+    value: choice({
+      description:
+        "What the value is: a text, a folder that the server reads, or a file that it writes. Default: text.",
+      values: ["text", "read_folder", "written_file"],
+      code: "MANIFEST_REQUIREMENT_INVALID",
+    }),
+    description: anyText("What it is for, in a few words.", 300),
+  },
+  hints: { env: "did you mean variable?", name: "write variable: NAME or argument: NAME" },
+  inspect: (_value, node, place) => lintRequirement(node, place),
+});
+
 const categories = [
   "ai",
   "analytics",
@@ -285,6 +322,17 @@ function manifestShapeOf(version: 1 | 2): Shape<Manifest> {
             hint: "give each credential a unique id",
           })),
       }),
+      requires: list(requirementShape, {
+        description:
+          "What an adopted server does not work without, besides its credentials, and only its operator knows.",
+        maxItems: 100,
+        inspect: (_values, node, place) =>
+          reportRepeated(node, place, "variable", (variable, lineNumber) => ({
+            code: "MANIFEST_REQUIREMENT_INVALID",
+            message: `Duplicate variable ${quote(variable)}: line ${lineNumber} requires it, too`,
+            hint: "remove one of the two",
+          })),
+      }),
       tools: list(
         record({
           description: "A tool.",
@@ -324,7 +372,10 @@ function manifestShapeOf(version: 1 | 2): Shape<Manifest> {
       builder: "write it below image",
       credential: "did you mean credentials?",
     },
-    inspect: (_value, node, place) => lintCredentials(node, place, version),
+    inspect(_value, node, place) {
+      lintCredentials(node, place, version);
+      lintRequirements(node, place);
+    },
   });
 }
 

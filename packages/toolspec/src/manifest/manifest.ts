@@ -17,6 +17,7 @@ export interface Manifest {
   readonly tier: Tier;
   readonly entitlements?: { readonly egress?: readonly string[] };
   readonly credentials?: readonly ManifestCredential[];
+  readonly requires?: readonly ManifestRequirement[];
   readonly tools?: readonly ManifestTool[];
   readonly displayName?: string;
   readonly description?: string;
@@ -62,6 +63,22 @@ export interface ManifestInject {
   readonly pathPrefix?: string;
   /** Environment variable that contains the credential. */
   readonly env?: string;
+}
+
+/**
+ * A value that an adopted server does not work without and that only the operator knows (an addition to the document).
+ * It has either `variable` or `argument`.
+ */
+export interface ManifestRequirement {
+  /** The environment variable that has the value. */
+  readonly variable?: string;
+  /** The name of the value among the arguments, such as `FOLDER`. */
+  readonly argument?: string;
+  /** The option before the argument; without it the argument stands alone. */
+  readonly option?: string;
+  /** @default "text" */
+  readonly value?: "text" | "read_folder" | "written_file";
+  readonly description?: string;
 }
 
 /** A tool that a manifest lists. */

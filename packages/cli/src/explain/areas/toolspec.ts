@@ -238,6 +238,15 @@ export const explanations: Explanations = {
     run: "toolcrib lint-toolspecs acme",
     fix: "Write the name of the variable in which the server reads its credential.",
   },
+  MANIFEST_REQUIREMENT_INVALID: {
+    cause:
+      "An entry of requires is one value that an adopted server does not work without: the value of a variable, or an argument. APIs have variables in their toolspec instead.",
+    files: pairFiles({
+      manifest: [["credentials:", "requires:\n  - { variable: ACME_URL, argument: URL }\ncredentials:"]],
+    }),
+    run: "toolcrib lint-toolspecs acme",
+    fix: "Write variable: NAME or argument: NAME; for an API, declare variables in its toolspec.",
+  },
   MANIFEST_SCHEMA_VERSION: {
     cause: "The version of the format is not one that this Toolcrib knows.",
     files: pairFiles({ manifest: [["schemaVersion: 2", "schemaVersion: 9"]] }),
