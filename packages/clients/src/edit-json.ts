@@ -183,7 +183,9 @@ function oneLine(key: string, value: JsonObject): string {
 /** The indentation of the line of a place. */
 function indentationAt(text: string, at: number): string {
   const start = text.lastIndexOf("\n", at - 1) + 1;
-  return /^[^\S\n]*/.exec(withoutMark(text).slice(start, at))?.[0].replace(/^ (?=\{)/, "") ?? "";
+  const line = text.slice(start, at);
+  // A mark is white space in expressions, and no indentation.
+  return /^[^\S\n]*/.exec(line.startsWith(byteOrderMark) ? line.slice(1) : line)?.[0] ?? "";
 }
 
 /** The indentation of one level. */
