@@ -14,8 +14,9 @@ import {
 } from "node:fs";
 import { createServer } from "node:net";
 import { test } from "node:test";
+import { clientPrograms } from "@toolcrib/clients";
 import { makeTemporaryDirectory, runProcess } from "@toolcrib/testing";
-import { runToolcrib } from "./transcript.ts";
+import { launcherPath, runToolcrib } from "./transcript.ts";
 
 /** Writes a configuration without servers and a home with a token. */
 async function setUp(directory: { readonly path: string; join(path: string): string }) {
@@ -144,6 +145,47 @@ test("doctor --fix writes an old entry of a client again, and disconnect still r
   assert.match((await run("doctor")).stdout, /✓ client cursor/);
   assert.equal((await run("disconnect", "cursor")).code, 0);
   assert.equal(readFileSync(file, "utf8"), before);
+});
+
+test("doctor finds the entries of all clients in order, whether they connect or start a gateway", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const run = await setUp(directory);
+  const ids = clientPrograms.map(({ id }) => id);
+  for (const how of [[], ["--stdio"]]) {
+    assert.equal((await run("connect", ...ids, ...how, "--yes")).code, 0);
+    const { stdout } = await run("doctor", "--json");
+    const { findings } = JSON.parse(stdout) as { findings: { subject: string; status: string }[] };
+    const clients = findings.filter(({ subject }) => subject.startsWith("client "));
+    assert.deepEqual(
+      clients.map(({ subject, status }) => `${subject} ${status}`),
+      ids.map((id) => `client ${id} ok`),
+    );
+  }
+});
+
+test("doctor --fix keeps how a client connects whose entry starts a program that is gone", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const run = await setUp(directory);
+  for (const [id, file, how, kept] of [
+    ["claude-desktop", ".config/Claude/claude_desktop_config.json", [], "bridge"],
+    ["claude-desktop", ".config/Claude/claude_desktop_config.json", ["--stdio"], "--stdio"],
+    ["goose", ".config/goose/config.yaml", ["--stdio"], "--stdio"],
+    ["opencode", ".config/opencode/opencode.json", ["--stdio"], "--stdio"],
+  ] as const) {
+    assert.equal((await run("connect", id, ...how, "--yes")).code, 0);
+    const path = directory.join(file);
+    const written = readFileSync(path, "utf8");
+    // The Node of an entry is gone, and then the command that it runs.
+    for (const program of [process.execPath, launcherPath]) {
+      assert.ok(written.includes(program), written);
+      writeFileSync(path, written.replace(program, "/gone/program"));
+      const fixed = await run("doctor", "--fix", "--yes");
+      assert.match(fixed.stdout, /✗ client .*starts "\/gone\/program", which does not exist/);
+      assert.match(fixed.stdout, /✓ done: write the entry of this gateway/);
+      assert.equal(readFileSync(path, "utf8"), written, kept);
+      assert.ok(written.includes(kept), written);
+    }
+  }
 });
 
 test("doctor reports a client file that cannot be read, and does not change it", async () => {
