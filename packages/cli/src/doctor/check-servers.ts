@@ -213,11 +213,12 @@ async function contactServers(context: CliContext, { config, files }: LoadedConf
     // All findings are reported together, in the order of the configuration.
   });
   context.signal.throwIfAborted();
-  const { servers, toolspecs, idleRules } = gateway.status();
+  const { servers, toolspecs, idleRules, quarantined } = gateway.status();
   const isLate = ({ id }: { readonly id: string }) => starting.some((one) => one.id === id);
   return [
     ...servers.flatMap((server) => [
       contactOf(context, server, isLate(server)),
+      ...quarantineFindings(server, quarantined),
       ...differenceFindings(server),
     ]),
     ...toolspecs.map(toolspecFinding),
@@ -253,6 +254,7 @@ async function askGateway(context: CliContext, running: RunningGateway): Promise
       ...changedBy(status.configuration),
       ...(servers ?? []).flatMap((server) => [
         contactOf(context, server, false),
+        ...quarantineFindings(server, status.quarantined),
         ...differenceFindings(server),
       ]),
       ...(toolspecs ?? []).map(toolspecFinding),
@@ -301,6 +303,21 @@ function differenceFindings(server: SourceStatus): readonly Finding[] {
       `toolcrib lint-manifests --live ${shellQuote(name)} shows each; --write changes the manifest`,
     ),
   );
+}
+
+/** Reports the definitions of a server that clients do not get, such as one that changed since it was approved. */
+function quarantineFindings(
+  { id }: SourceStatus,
+  quarantined: GatewayStatus["quarantined"] = [],
+): readonly Finding[] {
+  const own = quarantined.filter((held) => held.id.startsWith(`${id}:`));
+  const [first] = own;
+  if (first === undefined) return [];
+  const which =
+    own.length === 1
+      ? "1 definition that clients do not get"
+      : `${own.length} definitions that clients do not get, the first`;
+  return [warning(`server ${id}`, `has quarantined ${which}: ${safeLine(first.reason)}`)];
 }
 
 function contactOf(
