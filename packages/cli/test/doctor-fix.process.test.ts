@@ -16,7 +16,7 @@ import { createServer } from "node:net";
 import { test } from "node:test";
 import { clientPrograms } from "@toolcrib/clients";
 import { makeTemporaryDirectory, runProcess } from "@toolcrib/testing";
-import { launcherPath, runToolcrib } from "./transcript.ts";
+import { echoServer, launcherPath, runToolcrib } from "./transcript.ts";
 
 /** Writes a configuration without servers and a home with a token. */
 async function setUp(directory: { readonly path: string; join(path: string): string }) {
@@ -186,6 +186,34 @@ test("doctor --fix keeps how a client connects whose entry starts a program that
       assert.ok(written.includes(kept), written);
     }
   }
+});
+
+test("doctor --fix reports damaged files of the home, keeps them, and makes the repairs of others", async () => {
+  const check = async (file: string, damage: (path: string) => void, message: RegExp) => {
+    await using directory = await makeTemporaryDirectory();
+    const run = await setUp(directory);
+    const configuration = { tool_servers: [echoServer("echo")], serve: { listen: "127.0.0.1:7931" } };
+    writeFileSync(directory.join("toolcrib.yaml"), JSON.stringify(configuration));
+    assert.match((await run("doctor")).stdout, /✓ server echo: responds/);
+    const path = directory.join(".toolcrib", file);
+    rmSync(path);
+    damage(path);
+    const draft = directory.join(`.toolcrib/tokens/.${"0".repeat(32)}.draft`);
+    writeFileSync(draft, "half", { mode: 0o600 });
+    utimesSync(draft, 1_000_000, 1_000_000);
+    const before = statSync(path);
+    const { code, stdout, stderr } = await run("doctor", "--fix", "--yes");
+    assert.equal(code, 1, stderr);
+    assert.match(stdout, message);
+    assert.match(stdout, /✓ done: remove unfinished files/);
+    assert.equal(existsSync(draft), false);
+    const { ino, size } = statSync(path);
+    assert.deepEqual([ino, size], [before.ino, before.size]);
+  };
+  const half = (path: string) => writeFileSync(path, "half", { mode: 0o600 });
+  await check("audit-key.pem", half, /✗ gateway: it cannot start: Cannot read the key of the audit trail /);
+  await check("audit-fingerprints.key", half, /✗ gateway: it cannot start: Cannot read the key of the fing/);
+  await check("audit/001-00000001.jsonl", mkdirSync, /✗ audit: .*it is a directory, not a regular file/);
 });
 
 test("doctor reports a client file that cannot be read, and does not change it", async () => {

@@ -203,9 +203,18 @@ async function checkPort({ config }: LoadedConfig, running: RunningGateway | und
     : failed("address", `cannot listen on ${place}: ${code}`, "fix serve.listen");
 }
 
-/** Starts the servers, waits for each, and stops them. */
-async function contactServers(context: CliContext, { config, files }: LoadedConfig): Promise<Finding[]> {
-  if (config.toolServers.length === 0 && config.toolspecs.length === 0) return [];
+/** Starts the servers, waits for each, and stops them. Where no gateway can start, such as for a damaged file of the home, that is the finding. */
+async function contactServers(context: CliContext, loaded: LoadedConfig): Promise<Finding[]> {
+  if (loaded.config.toolServers.length === 0 && loaded.config.toolspecs.length === 0) return [];
+  try {
+    return await contactStarted(context, loaded);
+  } catch (error) {
+    if (context.signal.aborted || !isCodedError(error)) throw error;
+    return [failed("gateway", `it cannot start: ${error.message}`, error.hint)];
+  }
+}
+
+async function contactStarted(context: CliContext, { config, files }: LoadedConfig): Promise<Finding[]> {
   const logger = createCommandLogger(context, "silent");
   await using gateway = await startGateway(config, gatewayDepsOf(context, { logger, configFiles: files }));
   const settings = { waitMs: serversWaitMs, signal: context.signal };
