@@ -53,6 +53,7 @@ test("policies that are in force are reported as such, and polled further, where
     assert.equal(used.at(-1), live.current);
   }
   assert.equal(warned.filter((message) => message.includes("the previous ones stay in force")).length, 2);
+  assert.equal(warned.length, 2);
   assert.match(failures.join("\n"), /policy\.changed was not recorded.*the audit trail fails/);
   assert.match(failures.join("\n"), /the check of names fails/);
 });
@@ -64,14 +65,21 @@ test("the policies of another configuration are in force and watched, also where
   const file = (name: keyof typeof texts) => ({ path: directory.join(name), name, text: texts[name] });
   const used: unknown[] = [];
   const silent = () => undefined;
+  const reported: object[] = [];
   await using live = await LivePolicies.open([file("old.cedar")], {
     policy: { replaceFiles: (policies) => void used.push(policies) },
     attributesOf: () => ({ roles: [], labels: {} }),
     record: silent,
     checkNames: silent,
-    logger: { debug: silent, info: silent, warn: silent, error: silent },
-    onReplaced: silent,
+    logger: { debug: silent, info: (data: object) => void reported.push(data), warn: silent, error: silent },
+    onReplaced: () => void used.push("replaced"),
   });
+  const former = live.current;
+  await assert.rejects(
+    live.prepare([{ ...file("new.cedar"), text: "permit(" }], () => ({ roles: [], labels: {} })),
+    { code: "POLICY_INVALID", message: /^new\.cedar:1:/ },
+  );
+  assert.equal(live.current, former);
   Object.defineProperty(live.current, Symbol.dispose, {
     value: () => {
       throw new Error("cannot be ended");
@@ -81,6 +89,8 @@ test("the policies of another configuration are in force and watched, also where
   commit();
   assert.equal(live.current, policies);
   writeFiles(directory.path, { "new.cedar": permit("three") });
-  await waitUntil(() => used.at(-1) === live.current && live.current !== policies);
+  await waitUntil(() => used.at(-1) === "replaced");
+  assert.ok(live.current !== policies && used.at(-2) === live.current);
+  assert.deepEqual(reported, [live.status()], "without a warning, as there is no finding");
   assert.deepEqual(live.status().files, ["new.cedar"]);
 });

@@ -131,6 +131,10 @@ test("tools are shown completely, approved, and shown again as a difference when
   list(changed, { ...read, name: "write" });
   const call = await run("call", "s__read");
   assert.match(call.stderr, /the definition of "s:read" changed after it was accepted/);
+  assert.match(
+    (await run("doctor")).stdout,
+    /^✓ server s: responds: 1 tool, .*\n! server s: has quarantined 1 definition that clients do not get: the definition of "s:read" changed after it was accepted/m,
+  );
   const difference = await run("approve", "s");
   assert.equal(
     difference.stdout,

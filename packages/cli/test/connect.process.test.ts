@@ -19,6 +19,7 @@ import { test } from "node:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { type ClientProgram, clientPrograms, filesOf } from "@toolcrib/clients";
 import { makeTemporaryDirectory, type TemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { cleanEnvironment, echoServer, runToolcrib, startServe } from "./transcript.ts";
 
@@ -224,6 +225,46 @@ test("what a client or its user changed since stays when the gateway is taken ou
   assert.equal(readFileSync(cursor, "utf8"), cursorText.replace("// kept", "// changed"));
   assert.equal(readFileSync(codex, "utf8"), '# mine\nmodel = "x"\n\n[mcp_servers.other]\ncommand = "a"\n');
   assert.match(readFileSync(goose, "utf8"), /^GOOSE_MODE: chat # mine\n/);
+});
+
+test("each client's file is what the client alone would have made of it, also with a first server", async () => {
+  await using user = await setUp();
+  const { directory, run } = user;
+  const places = { platform: "linux", home: directory.path, settings: directory.join(".config") } as const;
+  // With servers, and without a section of servers, also in the forms of some editors.
+  const texts: { readonly [kind: string]: readonly string[] } = {
+    json: [
+      '{\n  "theme": "dark", // mine\n  "SECTION": {\n    "a": { "command": "b" }\n  }\n}\n',
+      '{\n  "theme": "dark" // mine\n}\n',
+      '{"theme": "dark"}',
+      '\uFEFF{\r\n\t"theme": "dark",\r\n}\r\n',
+    ],
+    toml: ['theme = "dark"\n[SECTION.a]\ncommand = "b" # mine\n', 'theme = "dark" # mine\n'],
+    list: [
+      "theme: dark # mine\nSECTION:\n  - name: a\n    command: b\n",
+      "\uFEFFtheme: dark\nb: 1\n\n# end\n",
+    ],
+    yaml: ["theme: dark # mine\nSECTION:\n  a:\n    cmd: b\n", "\uFEFFtheme: dark\r\nb: 1\r\n"],
+  };
+  const kindOf = ({ isList, format }: ClientProgram) => (isList === true ? "list" : format);
+  for (const index of [0, 1, 2, 3]) {
+    const files = clientPrograms.flatMap((program) => {
+      const text = texts[kindOf(program)]?.[index]?.replaceAll("SECTION", program.section);
+      // Without the section, another member is a server.
+      if (text === undefined || (program.isSectionOptional === true && index > 0)) return [];
+      const path = filesOf(program, places)[0] as string;
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
+      return [{ id: program.id, path, text }];
+    });
+    const ids = files.map(({ id }) => id);
+    for (const change of [(text: string) => text, (text: string) => text.replace("dark", "light")]) {
+      assert.equal((await run("connect", ...ids, "--yes")).code, 0);
+      for (const { path } of files) writeFileSync(path, change(readFileSync(path, "utf8")));
+      assert.equal((await run("disconnect", ...ids)).code, 0);
+      for (const { id, path, text } of files) assert.equal(readFileSync(path, "utf8"), change(text), id);
+    }
+  }
 });
 
 test("of the places of a client's file, the one of the version that is here is written", async () => {

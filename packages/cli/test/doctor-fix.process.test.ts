@@ -14,8 +14,9 @@ import {
 } from "node:fs";
 import { createServer } from "node:net";
 import { test } from "node:test";
+import { clientPrograms } from "@toolcrib/clients";
 import { makeTemporaryDirectory, runProcess } from "@toolcrib/testing";
-import { runToolcrib } from "./transcript.ts";
+import { echoServer, launcherPath, runToolcrib } from "./transcript.ts";
 
 /** Writes a configuration without servers and a home with a token. */
 async function setUp(directory: { readonly path: string; join(path: string): string }) {
@@ -144,6 +145,75 @@ test("doctor --fix writes an old entry of a client again, and disconnect still r
   assert.match((await run("doctor")).stdout, /✓ client cursor/);
   assert.equal((await run("disconnect", "cursor")).code, 0);
   assert.equal(readFileSync(file, "utf8"), before);
+});
+
+test("doctor finds the entries of all clients in order, whether they connect or start a gateway", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const run = await setUp(directory);
+  const ids = clientPrograms.map(({ id }) => id);
+  for (const how of [[], ["--stdio"]]) {
+    assert.equal((await run("connect", ...ids, ...how, "--yes")).code, 0);
+    const { stdout } = await run("doctor", "--json");
+    const { findings } = JSON.parse(stdout) as { findings: { subject: string; status: string }[] };
+    const clients = findings.filter(({ subject }) => subject.startsWith("client "));
+    assert.deepEqual(
+      clients.map(({ subject, status }) => `${subject} ${status}`),
+      ids.map((id) => `client ${id} ok`),
+    );
+  }
+});
+
+test("doctor --fix keeps how a client connects whose entry starts a program that is gone", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const run = await setUp(directory);
+  for (const [id, file, how, kept] of [
+    ["claude-desktop", ".config/Claude/claude_desktop_config.json", [], "bridge"],
+    ["claude-desktop", ".config/Claude/claude_desktop_config.json", ["--stdio"], "--stdio"],
+    ["goose", ".config/goose/config.yaml", ["--stdio"], "--stdio"],
+    ["opencode", ".config/opencode/opencode.json", ["--stdio"], "--stdio"],
+  ] as const) {
+    assert.equal((await run("connect", id, ...how, "--yes")).code, 0);
+    const path = directory.join(file);
+    const written = readFileSync(path, "utf8");
+    // The Node of an entry is gone, and then the command that it runs.
+    for (const program of [process.execPath, launcherPath]) {
+      assert.ok(written.includes(program), written);
+      writeFileSync(path, written.replace(program, "/gone/program"));
+      const fixed = await run("doctor", "--fix", "--yes");
+      assert.match(fixed.stdout, /✗ client .*starts "\/gone\/program", which does not exist/);
+      assert.match(fixed.stdout, /✓ done: write the entry of this gateway/);
+      assert.equal(readFileSync(path, "utf8"), written, kept);
+      assert.ok(written.includes(kept), written);
+    }
+  }
+});
+
+test("doctor --fix reports damaged files of the home, keeps them, and makes the repairs of others", async () => {
+  const check = async (file: string, damage: (path: string) => void, message: RegExp) => {
+    await using directory = await makeTemporaryDirectory();
+    const run = await setUp(directory);
+    const configuration = { tool_servers: [echoServer("echo")], serve: { listen: "127.0.0.1:7931" } };
+    writeFileSync(directory.join("toolcrib.yaml"), JSON.stringify(configuration));
+    assert.match((await run("doctor")).stdout, /✓ server echo: responds/);
+    const path = directory.join(".toolcrib", file);
+    rmSync(path);
+    damage(path);
+    const draft = directory.join(`.toolcrib/tokens/.${"0".repeat(32)}.draft`);
+    writeFileSync(draft, "half", { mode: 0o600 });
+    utimesSync(draft, 1_000_000, 1_000_000);
+    const before = statSync(path);
+    const { code, stdout, stderr } = await run("doctor", "--fix", "--yes");
+    assert.equal(code, 1, stderr);
+    assert.match(stdout, message);
+    assert.match(stdout, /✓ done: remove unfinished files/);
+    assert.equal(existsSync(draft), false);
+    const { ino, size } = statSync(path);
+    assert.deepEqual([ino, size], [before.ino, before.size]);
+  };
+  const half = (path: string) => writeFileSync(path, "half", { mode: 0o600 });
+  await check("audit-key.pem", half, /✗ gateway: it cannot start: Cannot read the key of the audit trail /);
+  await check("audit-fingerprints.key", half, /✗ gateway: it cannot start: Cannot read the key of the fing/);
+  await check("audit/001-00000001.jsonl", mkdirSync, /✗ audit: .*it is a directory, not a regular file/);
 });
 
 test("doctor reports a client file that cannot be read, and does not change it", async () => {

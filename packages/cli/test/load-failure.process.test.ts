@@ -1,8 +1,11 @@
 /** A command of an incomplete installation reports the missing package. */
 
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { makeTemporaryDirectory, runProcess, writeFiles } from "@toolcrib/testing";
 import { cleanEnvironment, modulesCommandLine } from "./transcript.ts";
@@ -44,6 +47,43 @@ for (const missing of ["diagnostics", "store", "gateway", "config"]) {
     assert.match(text, /\nhint: install Toolcrib again; in a checkout, run npm ci\n$/);
   });
 }
+
+test("a bridge whose Toolcrib is removed, or being updated, says so instead of a missing module", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const launcher = installWithout("none", directory.join("toolcrib"));
+  writeFiles(directory.path, { "toolcrib.yaml": "tool_servers: []\n" });
+  const words = [launcher, "--config", directory.join("toolcrib.yaml"), "bridge"];
+  const child = spawn(process.execPath, words, {
+    cwd: directory.path,
+    env: cleanEnvironment(directory.path),
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  try {
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const answerTo = async (message: object) => {
+      child.stdin.write(`${JSON.stringify(message)}\n`);
+      const { value = "{}" } = await lines.next();
+      return JSON.parse(value) as { readonly error?: { readonly message: string } };
+    };
+    // It answers, so all of it is loaded.
+    assert.ok((await answerTo({ id: 1 })).error);
+    rmSync(launcher);
+    const params = {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "c", version: "1" },
+    };
+    const { error } = await answerTo({ jsonrpc: "2.0", id: 2, method: "initialize", params });
+    assert.match(
+      error?.message ?? "",
+      /^No gateway could be started: .*toolcrib\.js does not exist: Toolcrib was removed, or is being updated \(install it again, /,
+    );
+    child.stdin.end();
+    assert.deepEqual(await once(child, "close"), [0, null]);
+  } finally {
+    child.kill("SIGKILL");
+  }
+});
 
 test("a command that decides by policies says that the policy engine is missing, and permits nothing", async () => {
   await using directory = await makeTemporaryDirectory();

@@ -1,7 +1,7 @@
 /** `toolcrib remove`: entries leave the configuration, and every other byte stays. */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
 import { runToolcrib } from "./transcript.ts";
@@ -143,4 +143,18 @@ test("--purge keeps what another configuration of the home uses, and removes not
   );
   const secrets = (await run("secret", "list")).stdout;
   assert.deepEqual([secrets.includes("OWN"), secrets.includes("SHARED")], [false, true]);
+});
+
+test("unfinished files that killed commands left beside the configuration are removed", async () => {
+  const { directory, run } = await setUp(`${head}tool_servers:\n${a}${b}`);
+  await using _directory = directory;
+  const [old = "", fresh = "", other = ""] = [
+    `.${"0".repeat(32)}.draft`,
+    `.${"1".repeat(32)}.draft`,
+    "notes.draft",
+  ].map((name) => directory.join(name));
+  for (const path of [old, fresh, other]) writeFileSync(path, "half");
+  for (const path of [old, other]) utimesSync(path, 1_000_000, 1_000_000);
+  assert.equal((await run("remove", "a", "--yes")).code, 0);
+  assert.deepEqual([old, fresh, other].map(existsSync), [false, true, true]);
 });

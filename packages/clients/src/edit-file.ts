@@ -7,9 +7,9 @@
 import type { JsonObject } from "@toolcrib/json";
 import type { ClientProgram } from "./client-program.ts";
 import { ClientsError } from "./clients-error.ts";
-import { addToJson, dataOfJson, readFromJson, removeFromJson } from "./edit-json.ts";
+import { addToJson, dataOfJson, readFromJson, removeEmptyFromJson, removeFromJson } from "./edit-json.ts";
 import { addToToml, dataOfToml, readFromToml, removeFromToml } from "./edit-toml.ts";
-import { addToYaml, dataOfYaml, readFromYaml, removeFromYaml } from "./edit-yaml.ts";
+import { addToYaml, dataOfYaml, readFromYaml, removeEmptyFromYaml, removeFromYaml } from "./edit-yaml.ts";
 import { memberOf, parseFile, textOf } from "./file-tree.ts";
 import { type ServerPlace, shapeError } from "./server-place.ts";
 
@@ -17,9 +17,28 @@ import { type ServerPlace, shapeError } from "./server-place.ts";
 const textMaxLength = 64 * 1024 * 1024;
 
 const formats = {
-  json: { add: addToJson, remove: removeFromJson, read: readFromJson, data: dataOfJson },
-  toml: { add: addToToml, remove: removeFromToml, read: readFromToml, data: dataOfToml },
-  yaml: { add: addToYaml, remove: removeFromYaml, read: readFromYaml, data: dataOfYaml },
+  json: {
+    add: addToJson,
+    remove: removeFromJson,
+    removeEmpty: removeEmptyFromJson,
+    read: readFromJson,
+    data: dataOfJson,
+  },
+  toml: {
+    add: addToToml,
+    remove: removeFromToml,
+    // The section is part of the names of its tables.
+    removeEmpty: (text: string) => text,
+    read: readFromToml,
+    data: dataOfToml,
+  },
+  yaml: {
+    add: addToYaml,
+    remove: removeFromYaml,
+    removeEmpty: removeEmptyFromYaml,
+    read: readFromYaml,
+    data: dataOfYaml,
+  },
 };
 
 /**
@@ -65,10 +84,27 @@ function withSection(text: string, { section, format, isList, isSectionOptional 
 /**
  * Returns `text` without the server `name`; the same text where it has none.
  *
+ * @param before the file as it was without the server: where that has no section, an empty one is removed, too
  * @throws {ClientsError}
  */
-export function withoutServer(text: string, program: ClientProgram, name: string): string {
-  return edited(text, program, name, (place) => formats[program.format].remove(text, place));
+export function withoutServer(text: string, program: ClientProgram, name: string, before?: string): string {
+  return edited(text, program, name, (place) => {
+    const { remove, removeEmpty } = formats[program.format];
+    const rest = remove(text, place);
+    if (rest === text || before === undefined || hasSection(before, program)) return rest;
+    return removeEmpty(rest, place);
+  });
+}
+
+/** Whether a file has a section of servers; also where it is not readable, so that nobody knows. */
+function hasSection(text: string, { format, section }: ClientProgram): boolean {
+  try {
+    const root = parseFile(text, format);
+    return root?.kind === "map" && root.members.some(({ key }) => key === section);
+  } catch (error) {
+    if (error instanceof ClientsError) return true;
+    throw error;
+  }
 }
 
 /**

@@ -34,6 +34,18 @@ export function removeFromJson(text: string, place: ServerPlace): string {
   return section === undefined || at === -1 ? text : withoutMember(text, section, at);
 }
 
+/** Returns `text` without the section, where it is empty. */
+export function removeEmptyFromJson(text: string, place: ServerPlace): string {
+  const { root, section } = parse(text, place);
+  if (
+    section === undefined ||
+    text.slice(section.offset + 1, section.offset + section.length - 1).trim() !== ""
+  )
+    return text;
+  const at = root.children?.findIndex((member) => keyOf(member) === place.section) ?? -1;
+  return withoutMember(text, root, at);
+}
+
 /** Returns the server. */
 export function readFromJson(text: string, place: ServerPlace): JsonObject | undefined {
   if (withoutMark(text).trim() === "") return undefined;
@@ -183,7 +195,9 @@ function oneLine(key: string, value: JsonObject): string {
 /** The indentation of the line of a place. */
 function indentationAt(text: string, at: number): string {
   const start = text.lastIndexOf("\n", at - 1) + 1;
-  return /^[^\S\n]*/.exec(withoutMark(text).slice(start, at))?.[0].replace(/^ (?=\{)/, "") ?? "";
+  const line = text.slice(start, at);
+  // A mark is white space in expressions, and no indentation.
+  return /^[^\S\n]*/.exec(line.startsWith(byteOrderMark) ? line.slice(1) : line)?.[0] ?? "";
 }
 
 /** The indentation of one level. */

@@ -14,7 +14,7 @@ import {
   type YAMLSeq,
 } from "yaml";
 import { ClientsError } from "./clients-error.ts";
-import { lineEndingOf, type ServerPlace, shapeError, syntaxError } from "./server-place.ts";
+import { byteOrderMark, lineEndingOf, type ServerPlace, shapeError, syntaxError } from "./server-place.ts";
 
 /** Returns `text` with the server. */
 export function addToYaml(text: string, place: ServerPlace, entry: JsonObject): string {
@@ -56,6 +56,17 @@ export function removeFromYaml(text: string, place: ServerPlace): string {
   const colon = text.indexOf(":", rangeOf(pairOf(text, place)?.key as Node)[1]) + 1;
   const empty = isSeq(section) ? " []" : " {}";
   return text.slice(0, colon) + empty + text.slice(colon, start) + text.slice(end);
+}
+
+/** Returns `text` without the section, where it is empty and alone on its line. */
+export function removeEmptyFromYaml(text: string, place: ServerPlace): string {
+  const pair = pairOf(text, place);
+  if (pair === undefined || sectionOf(text, place)?.items.length !== 0) return text;
+  const start = startOf(pair);
+  const stop = endOf(pair);
+  const end = endOfLines(text, stop);
+  const indentation = text.slice(text.lastIndexOf("\n", start - 1) + 1, start).replace(byteOrderMark, "");
+  return indentation + text.slice(stop, end).trim() === "" ? text.slice(0, start) + text.slice(end) : text;
 }
 
 /** Returns the server. */

@@ -23,8 +23,9 @@ const maxNodes = 100_000;
 
 /** Returns the tree of a text; undefined for an empty one. @throws {ClientsError} */
 export function parseFile(text: string, format: "json" | "toml" | "yaml" | "xml"): FileNode | undefined {
-  // The mark becomes a space, so that places stay.
-  const readable = text.startsWith(byteOrderMark) ? ` ${text.slice(1)}` : text;
+  // The mark becomes a space, so that places stay. In YAML a space would indent the first line, and its parser knows the mark.
+  const isMarked = text.startsWith(byteOrderMark) && format !== "yaml";
+  const readable = isMarked ? ` ${text.slice(1)}` : text;
   if (readable.trim() === "") return undefined;
   try {
     return { json: fromJson, toml: fromToml, yaml: fromYaml, xml: fromJetBrainsSettings }[format](readable);

@@ -47,12 +47,14 @@ const samples: { readonly [id: string]: readonly string[] } = {
     "name: mine\nversion: 0.0.1\n",
     "# top\nSECTION:\n  files: # kept\n    cmd: npx\n    args: [-y, files]\n    enabled: true\n\n  # another\n  other:\n    enabled: false\nGOOSE_MODEL: x # end\n",
     "SECTION: {}\nGOOSE_MODEL: x\n",
+    "\uFEFFSECTION:\n  files:\n    cmd: npx\nGOOSE_MODEL: x\n",
   ],
   list: [
     "name: mine\nversion: 0.0.1\n",
     "SECTION:\n  - name: files # kept\n    command: npx\n    args:\n      - -y\nmodels:\n  - name: x\n",
     "SECTION:\n- name: files\n  command: npx\n\nrules: [] # end\n",
     "SECTION: []\n",
+    "\uFEFFname: mine\nSECTION:\n  - name: files\n    command: npx\n",
   ],
 };
 
@@ -92,6 +94,12 @@ describe("a server in the file of each client", () => {
         );
       }
     }
+  });
+
+  test("is indented in the same way after a byte order mark", () => {
+    const program = client("cursor");
+    const added = (text: string) => withServer(text, program, name, entryFor(program));
+    assert.equal(added("\uFEFF{}\n"), `\uFEFF${added("{}\n")}`);
   });
 
   test("leaves an empty section readable, whatever comments follow its name", () => {

@@ -18,10 +18,15 @@ const server = { id: "a" } as PolicyServer;
 
 /** A policy of lists, and files that allow everything or nothing. */
 function policyOf(
-  lists: { readonly allow?: readonly string[]; readonly deny?: readonly string[] },
+  lists: {
+    readonly allow?: readonly string[];
+    readonly deny?: readonly string[];
+    readonly disabled?: readonly string[];
+  },
   files?: "allow" | "deny",
 ): AccessPolicy<PolicyTarget> {
-  const settings = { allow: lists.allow, deny: lists.deny ?? [], clients: {} };
+  const { allow, deny = [], disabled } = lists;
+  const settings = { allow, deny, disabled, clients: {} };
   const denied = { kind: "deny", code: "POLICY_DENIED", reason: "", rule: "files", hint: "" } as const;
   const filePolicies: FilePolicies | undefined =
     files === undefined
@@ -64,6 +69,19 @@ test("both the lists and the files must allow", () => {
       [true, true],
     ],
   );
+});
+
+test("a tool that is switched off is refused, as such only to those who may use it", () => {
+  const decided = (...args: Parameters<typeof policyOf>) => {
+    const policy = policyOf(...args);
+    return [policy.decide(ci, subject, "call").rule, policy.mayAllow(ci, subject)];
+  };
+  const disabled = ["a:x"];
+  assert.deepEqual(decided({ disabled }), ["switch.tool a:x", false]);
+  assert.deepEqual(decided({ disabled }, "allow"), ["switch.tool a:x", false]);
+  assert.deepEqual(decided({ disabled }, "deny"), ["files", false]);
+  assert.deepEqual(decided({ disabled, deny: ["a:x"] }, "allow"), ["policy.deny[0]", false]);
+  assert.deepEqual(decided({ disabled: ["a:y"] }, "allow"), ["files", true]);
 });
 
 test("a source is reached where no list excludes all of it", () => {

@@ -151,6 +151,114 @@ describe("The rules of a client", () => {
   });
 });
 
+describe("A profile", () => {
+  const bound = localIdentity("token", "ci");
+  const free = localIdentity("token", "free");
+  const policy = new ToolPolicy(
+    {
+      allow: ["a:*", "b:*"],
+      deny: ["a:secret"],
+      clients: { ci: { allow: undefined, deny: ["a:own"], profile: "web" } },
+      profiles: {
+        web: { tools: ["a:*", "toolcrib:x"], servers: ["a", "b", "toolcrib"], exclude: ["a:no"] },
+        all: { exclude: [] },
+      },
+    },
+    ["toolcrib:call_tool", "saved:*"],
+  );
+  const check = (title: string, identity: Identity, expected: { readonly [id: string]: string }) =>
+    it(title, () => {
+      const found = Object.keys(expected).map((id) => {
+        const { kind, rule } = policy.decide(identity, id as `${string}:${string}`, id.replace(":", "__"));
+        return [id, `${kind} ${rule}`];
+      });
+      assert.deepEqual(Object.fromEntries(found), expected);
+    });
+  const narrowed = {
+    "a:b": "allow policy.allow[0]",
+    "a:no": "deny profiles.web.exclude[0]",
+    "a:secret": "deny policy.deny[0]",
+    "b:x": "deny profiles.web.tools",
+    "c:x": "deny profiles.web.servers",
+    // What every allow list allows is in a profile only where it is one of the tools that show the profile.
+    "toolcrib:call_tool": "allow default set",
+    "saved:report": "deny profiles.web.servers",
+  };
+
+  check("narrows what a client that is bound to it may use", bound, {
+    ...narrowed,
+    "a:own": "deny policy.clients.ci.deny[0]",
+  });
+  check("narrows what a client of its endpoint may use", { ...free, profile: "web" }, narrowed);
+  check(
+    "without tools of its own changes nothing",
+    { ...free, profile: "all" },
+    {
+      "a:b": "allow policy.allow[0]",
+      "c:x": "deny policy.allow",
+      "saved:report": "allow default set",
+    },
+  );
+  check(
+    "that does not exist contains nothing",
+    { ...free, profile: "none" },
+    {
+      "a:b": "deny profiles.none.allow",
+    },
+  );
+  check("leaves other clients alone", free, {
+    "a:no": "allow policy.allow[0]",
+    "b:x": "allow policy.allow[1]",
+    "saved:report": "allow default set",
+  });
+
+  it("is that of the endpoint, before the one to which the client is bound", () => {
+    const ofEndpoint = { ...bound, profile: "all" };
+    assert.deepEqual(
+      [bound, ofEndpoint, free].map((identity) => [
+        policy.profileOf(identity),
+        policy.boundProfileOf(identity),
+      ]),
+      [
+        ["web", "web"],
+        ["all", "web"],
+        [undefined, undefined],
+      ],
+    );
+  });
+
+  it("is named as the reason, and an allow list is not", () => {
+    const reasonOf = (id: `${string}:${string}`) => {
+      const decision = policy.decide({ ...free, profile: "web" }, id, "x");
+      return decision.kind === "deny" ? decision.reason : decision.kind;
+    };
+    assert.match(reasonOf("b:x"), /the profile does not contain it \(profiles\.web\.tools\)/);
+    const list = policy.decide(free, "c:x", "x");
+    assert.match(list.kind === "deny" ? list.reason : "", /no pattern allows it \(policy\.allow\)/);
+  });
+});
+
+describe("A tool that is switched off", () => {
+  it("is refused to everybody by either name, and another one is not", () => {
+    const settings = { allow: undefined, deny: [], clients: {} };
+    const policy = new ToolPolicy({ ...settings, disabled: ["a:b", "c__*"] }, []);
+    const decided = (["a:b", "c:x", "a:c"] as const).map(
+      (id) => policy.switchedOff(id, id.replace(":", "__"))?.rule,
+    );
+    assert.deepEqual(decided, ["switch.tool a:b", "switch.tool c__*", undefined]);
+    assert.equal(new ToolPolicy(settings, []).switchedOff("a:b", "a__b"), undefined);
+    // The pattern is a word of a shell.
+    const hints = (["a:b", "c:x"] as const).map((id) => {
+      const decision = policy.switchedOff(id, id.replace(":", "__"));
+      return decision?.kind === "deny" ? decision.hint : undefined;
+    });
+    assert.deepEqual(hints, [
+      "the operator can enable it: toolcrib enable tool a:b",
+      "the operator can enable it: toolcrib enable tool 'c__*'",
+    ]);
+  });
+});
+
 describe("ToolPatterns", () => {
   it("returns position and text of the first pattern that matches either name", () => {
     const patterns = new ToolPatterns(["x", "a__?", "a:*"]);

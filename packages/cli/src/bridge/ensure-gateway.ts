@@ -3,6 +3,7 @@
  * stays when its starter ends. Of several processes that want one at the same time, one starts it; the others wait.
  */
 
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { makePrivateDirectory, waitForLock } from "@toolcrib/files";
@@ -52,6 +53,10 @@ export async function ensureGateway(
 
 async function start(context: CliContext, files: readonly string[]): Promise<RunningGateway> {
   const { options, directory, env, signal } = context;
+  if (!existsSync(launcherPath)) {
+    const reason = `${safeLine(launcherPath)} does not exist: Toolcrib was removed, or is being updated`;
+    throw unusable(reason, "install it again, or try again when the update has ended");
+  }
   const configs = files.flatMap((file) => ["--config", resolve(directory, file)]);
   const child = startDetached({
     program: process.execPath,
@@ -98,8 +103,6 @@ function reasonOf(output: string): string | undefined {
   return said.length === 0 ? undefined : safeLine(said.join("; "));
 }
 
-function unusable(reason: string): CliError {
-  return new CliError("CLI_GATEWAY_UNUSABLE", `No gateway could be started: ${reason}`, {
-    hint: "start it by hand to see more: toolcrib serve",
-  });
+function unusable(reason: string, hint = "start it by hand to see more: toolcrib serve"): CliError {
+  return new CliError("CLI_GATEWAY_UNUSABLE", `No gateway could be started: ${reason}`, { hint });
 }

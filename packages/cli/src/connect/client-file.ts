@@ -6,9 +6,10 @@ import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type ClientProgram, clientPrograms, filesOf, type UserPlaces } from "@toolcrib/clients";
 import { didYouMean } from "@toolcrib/diagnostics";
-import { errnoOf, FilesError, readRegularFile, reasonOf, removeDrafts, replaceFile } from "@toolcrib/files";
+import { errnoOf, FilesError, readRegularFile, reasonOf, replaceFile } from "@toolcrib/files";
 import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";
+import { removeAbandonedDrafts } from "../write-user-file.ts";
 
 /** Largest file of a client, in bytes. */
 const fileMaxBytes = 64 * 1024 * 1024;
@@ -96,9 +97,6 @@ export function requireWritable(path: string): void {
   });
 }
 
-/** Age in milliseconds after which the unfinished file of a killed command is abandoned. */
-const draftLifeMs = 60_000;
-
 /**
  * Replaces a file at once, with its permissions; a new one is only for this user, as it can contain a token. Removes
  * what killed commands left beside it.
@@ -116,8 +114,7 @@ async function writeClientFile(path: string, before: string | undefined, text: s
       followSymlink: true,
       isStillWanted: async () => (await readClientFile(path)) === before,
     });
-    const folder = dirname(await realpath(path).catch(() => path));
-    await removeDrafts(folder, { writtenBeforeMs: Date.now() - draftLifeMs }).catch(() => {});
+    await removeAbandonedDrafts(path);
     return isReplaced;
   } catch (cause) {
     if (cause instanceof CliError) throw cause;

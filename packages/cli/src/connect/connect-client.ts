@@ -332,16 +332,23 @@ function fileBefore(
 ): string | undefined {
   if (text === undefined || earlier === undefined || earlier.file !== file) return text;
   if (sha256Of(text) === earlier.writtenSha256) return fromBytes(earlier.before);
-  return inFile(file, () => withMovedBack(withoutServer(text, program, serverName), program, earlier));
+  return inFile(file, () => withoutGateway(text, program, earlier));
 }
 
-/** Returns a file with the servers that were moved out of it, as they were; one that is there again stays. */
-export function withMovedBack(text: string, program: ClientProgram, { before, moved }: Connection): string {
+/**
+ * Returns a file without the gateway, and with the servers that were moved out of it, as they were; one that is there
+ * again stays.
+ */
+export function withoutGateway(text: string, program: ClientProgram, connection: Connection): string {
+  const { server, before, moved } = connection;
   const earlier = fromBytes(before) ?? "";
-  return moved.reduce((one, name) => {
-    const entry = hasServer(one, program, name) ? undefined : serverIn(earlier, program, name);
-    return entry === undefined ? one : withServer(one, program, name, entry);
-  }, text);
+  return moved.reduce(
+    (one, name) => {
+      const entry = hasServer(one, program, name) ? undefined : serverIn(earlier, program, name);
+      return entry === undefined ? one : withServer(one, program, name, entry);
+    },
+    withoutServer(text, program, server, earlier),
+  );
 }
 
 /** Returns a text as a record keeps it. */

@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { realpath, rm } from "node:fs/promises";
 import { basename, isAbsolute, join } from "node:path";
 import { tokenDirectory } from "@toolcrib/auth";
-import { type ClientProgram, filesOf, withoutServer } from "@toolcrib/clients";
+import { type ClientProgram, filesOf } from "@toolcrib/clients";
 import { errnoOf } from "@toolcrib/files";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -16,7 +16,7 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { removeToken } from "../token/write-token.ts";
 import { changeClientFile, findClient, placesOf } from "./client-file.ts";
-import { fromBytes, inFile, serverName, withMovedBack } from "./connect-client.ts";
+import { fromBytes, inFile, serverName, withoutGateway } from "./connect-client.ts";
 import {
   type Connection,
   listConnections,
@@ -93,7 +93,7 @@ function isFileOf(context: CliContext, program: ClientProgram, { file }: Connect
 }
 
 async function takeBack(program: ClientProgram, connection: Connection): Promise<Outcome> {
-  const { file, server, before, writtenSha256, moved } = connection;
+  const { file, before, writtenSha256, moved } = connection;
   let outcome: Outcome = "unchanged";
   await changeClientFile(file, async (text) => {
     outcome = text === undefined ? "missing" : "unchanged";
@@ -104,9 +104,7 @@ async function takeBack(program: ClientProgram, connection: Connection): Promise
       if (earlier === undefined) await removeFileOf(file);
       return earlier;
     }
-    const without = inFile(file, () =>
-      withMovedBack(withoutServer(text, program, server), program, connection),
-    );
+    const without = inFile(file, () => withoutGateway(text, program, connection));
     if (without === text) return undefined;
     outcome = moved.length === 0 ? "edited" : "returned";
     return without;

@@ -6,6 +6,7 @@
  */
 
 import { existsSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type ClientProgram, clientPrograms, serverIn } from "@toolcrib/clients";
 import { isCodedError } from "@toolcrib/diagnostics";
@@ -52,48 +53,68 @@ async function checkClient(context: CliContext, program: ClientProgram): Promise
         `${again}, or toolcrib disconnect ${id}`,
       );
     }
-    const isLocal = commandOf(entry) !== undefined;
-    const problem = await staleness(context, program, entry, isLocal);
+    const words = commandLineOf(entry);
+    const problem = await staleness(context, program, entry, words);
     if (problem === undefined) return ok(subject, `${file} has the entry of this gateway`);
-    return failed(subject, `${file}: ${problem}`, again, reconnecting(context, id, isLocal));
+    const isOwn = isGateway(words);
+    return failed(
+      subject,
+      `${file}: ${problem}`,
+      isOwn ? `${again} --stdio` : again,
+      reconnecting(context, id, isOwn),
+    );
   } catch (error) {
     if (!isCodedError(error)) throw error;
     return failed(subject, `${file}: ${error.message}`, error.hint);
   }
 }
 
-/** Returns how an entry differs from the one that connects now; undefined where it does not. */
+/**
+ * Returns how an entry differs from the one that connects now; undefined where it does not.
+ *
+ * @param words the command line in it
+ */
 async function staleness(
   context: CliContext,
   program: ClientProgram,
   entry: JsonObject,
-  isLocal: boolean,
+  words: readonly string[],
 ): Promise<string | undefined> {
-  const command = commandOf(entry);
-  if (command?.startsWith("/") === true && !existsSync(command))
-    return `its entry starts "${command}", which does not exist`;
-  const wanted = await gatewayEntry(context, program, isLocal);
-  if (isDeepStrictEqual(plain(entry), plain(wanted.entry))) return undefined;
+  // The program, and the file of this command that it runs.
+  const missing = words.slice(0, 2).find((word) => isAbsolute(word) && !existsSync(word));
+  if (missing !== undefined) return `its entry starts "${missing}", which does not exist`;
+  const wanted = await gatewayEntry(context, program, isGateway(words));
+  const named = program.isList === true ? { name: entry["name"], ...wanted.entry } : wanted.entry;
+  if (isDeepStrictEqual(plain(entry), plain(named))) return undefined;
   // Another configuration or folder of the same command is a choice, and no fault.
-  if (isLocal) return undefined;
+  if (words.length > 0) return undefined;
   return `its entry does not connect to this gateway (${wanted.connection}): address or token are old`;
 }
 
-function commandOf({ command }: JsonObject): string | undefined {
-  return typeof command === "string" ? command : undefined;
+/** The program that an entry starts, and its arguments, as any client writes them; empty where it starts none. */
+function commandLineOf({ command, cmd, args }: JsonObject): readonly string[] {
+  return [command ?? cmd ?? [], args ?? []].flat().filter((word) => typeof word === "string");
 }
 
-function plain(entry: JsonObject): unknown {
+/** Whether a command line starts a gateway, and not a bridge to one. */
+function isGateway(words: readonly string[]): boolean {
+  return words.includes("--stdio");
+}
+
+function plain(entry: object): unknown {
   return JSON.parse(JSON.stringify(entry));
 }
 
-function reconnecting(context: CliContext, id: string, isLocal: boolean): Repair {
+function reconnecting(context: CliContext, id: string, isOwnGateway: boolean): Repair {
   return {
     does: `write the entry of this gateway into the file of ${id} again`,
     async run() {
       const nothing = { write: () => true } as unknown as CliContext["stdout"];
       const silent = createOutput({ stdout: nothing, stderr: nothing }, { isJson: false, noColor: true });
-      const code = await connectClients({ ...context, output: silent }, [id], { yes: true, stdio: isLocal });
+      const code = await connectClients({ ...context, output: silent }, [id], {
+        yes: true,
+        stdio: isOwnGateway,
+      });
       if (code !== exitCodes.done) throw new Error(`toolcrib connect ${id} did not write the entry`);
     },
   };

@@ -96,8 +96,17 @@ const oldestNow = Date.UTC(2026, 0, 1);
 /** Tolerance in milliseconds for a newest record that is ahead of the clock. */
 const clockSlackMs = 5000;
 
-/** Checks that the clock is not slow and that the audit trail is intact. */
+/** Checks that the clock is not slow and that the audit trail can be read and is intact. */
 export async function checkTrail(context: CliContext): Promise<Finding[]> {
+  try {
+    return await readTrail(context);
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    return [failed("audit", error.message, error.hint)];
+  }
+}
+
+async function readTrail(context: CliContext): Promise<Finding[]> {
   const { options } = context;
   const now = context.now();
   const date = new Date(now).toISOString();

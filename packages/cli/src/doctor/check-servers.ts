@@ -204,9 +204,18 @@ async function checkPort({ config }: LoadedConfig, running: RunningGateway | und
     : failed("address", `cannot listen on ${place}: ${code}`, "fix serve.listen");
 }
 
-/** Starts the servers, waits for each, and stops them. */
-async function contactServers(context: CliContext, { config, files }: LoadedConfig): Promise<Finding[]> {
-  if (config.toolServers.length === 0 && config.toolspecs.length === 0) return [];
+/** Starts the servers, waits for each, and stops them. Where no gateway can start, such as for a damaged file of the home, that is the finding. */
+async function contactServers(context: CliContext, loaded: LoadedConfig): Promise<Finding[]> {
+  if (loaded.config.toolServers.length === 0 && loaded.config.toolspecs.length === 0) return [];
+  try {
+    return await contactStarted(context, loaded);
+  } catch (error) {
+    if (context.signal.aborted || !isCodedError(error)) throw error;
+    return [failed("gateway", `it cannot start: ${error.message}`, error.hint)];
+  }
+}
+
+async function contactStarted(context: CliContext, { config, files }: LoadedConfig): Promise<Finding[]> {
   const logger = createCommandLogger(context, "silent");
   await using gateway = await startGateway(config, gatewayDepsOf(context, { logger, configFiles: files }));
   const settings = { waitMs: serversWaitMs, signal: context.signal };
@@ -218,9 +227,13 @@ async function contactServers(context: CliContext, { config, files }: LoadedConf
     () => pollSources(gateway, settings, (sources) => wait.isOver(sources)),
   );
   context.signal.throwIfAborted();
-  const { servers, toolspecs, idleRules } = gateway.status();
+  const { servers, toolspecs, idleRules, quarantined } = gateway.status();
   return [
-    ...servers.flatMap((server) => [contactOf(context, server), ...differenceFindings(server)]),
+    ...servers.flatMap((server) => [
+      contactOf(context, server),
+      ...quarantineFindings(server, quarantined),
+      ...differenceFindings(server),
+    ]),
     ...toolspecs.map(toolspecFinding),
     ...idleRules.map(idleRuleFinding),
   ];
@@ -252,7 +265,11 @@ async function askGateway(context: CliContext, running: RunningGateway): Promise
     const { servers, toolspecs, idleRules, anchors, telemetry, embeddings } = status;
     const findings = [
       ...changedBy(status.configuration),
-      ...(servers ?? []).flatMap((server) => [contactOf(context, server), ...differenceFindings(server)]),
+      ...(servers ?? []).flatMap((server) => [
+        contactOf(context, server),
+        ...quarantineFindings(server, status.quarantined),
+        ...differenceFindings(server),
+      ]),
       ...(toolspecs ?? []).map(toolspecFinding),
       ...(idleRules ?? []).map(idleRuleFinding),
       ...(anchors ?? []).map(anchorFinding),
@@ -336,6 +353,21 @@ function differenceFindings(server: SourceStatus): readonly Finding[] {
       `toolcrib lint-manifests --live ${shellQuote(name)} shows each; --write changes the manifest`,
     ),
   );
+}
+
+/** Reports the definitions of a server that clients do not get, such as one that changed since it was approved. */
+function quarantineFindings(
+  { id }: SourceStatus,
+  quarantined: GatewayStatus["quarantined"] = [],
+): readonly Finding[] {
+  const own = quarantined.filter((held) => held.id.startsWith(`${id}:`));
+  const [first] = own;
+  if (first === undefined) return [];
+  const which =
+    own.length === 1
+      ? "1 definition that clients do not get"
+      : `${own.length} definitions that clients do not get, the first`;
+  return [warning(`server ${id}`, `has quarantined ${which}: ${safeLine(first.reason)}`)];
 }
 
 function contactOf(
