@@ -172,6 +172,7 @@ export class UpstreamServer implements ToolSource {
       send: (method, params, context) => sendRequest(this.#requested, method, params, context, undefined),
       isLegacy: (context) => this.#isLegacy(context),
       capabilities: () => this.#capabilities,
+      stopped,
     });
     this.#liveness = new LivenessCheck(
       {
