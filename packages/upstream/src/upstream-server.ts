@@ -203,6 +203,7 @@ export class UpstreamServer implements ToolSource {
       now,
       logger,
       lingerMs: lingerMsOf(settings.kind),
+      maxUris: limits.maxWatchedUris,
       lease: (client) => this.#lease(client, stopped),
       onNotification: (method) => this.#catalogue.notified(method),
       onGap: () => this.#catalogue.missed(),
