@@ -48,6 +48,8 @@ export interface TokenStoreDeps {
    * nothing, reads the folder when it is asked first, and does not judge the token of an environment. @default false
    */
   readonly isObserver?: boolean;
+  /** Reports that a file has another token than before: it was replaced while the store was open. @default not reported */
+  readonly onReplaced?: (name: string) => void;
 }
 
 /**
@@ -84,6 +86,9 @@ export class TokenStore {
   #identities: ReadonlyMap<string, Identity> = new Map();
   /** The credentials and names of the identities. */
   #credentials: ReadonlySet<string> = new Set();
+  readonly #onReplaced: TokenStoreDeps["onReplaced"];
+  /** Digests by the names of the files; those of files that could not be read since are kept. */
+  #digests: ReadonlyMap<string, string> = new Map();
   /** Names of the files that could not be read. */
   #unread: ReadonlySet<string> = new Set();
   /** Time of the last scan of the folder. */
@@ -93,13 +98,19 @@ export class TokenStore {
   constructor(
     directory: string,
     environmentDigest: string | undefined,
-    { now, logger, isObserver = false }: Pick<TokenStoreDeps, "now" | "logger" | "isObserver">,
+    {
+      now,
+      logger,
+      isObserver = false,
+      onReplaced,
+    }: Pick<TokenStoreDeps, "now" | "logger" | "isObserver" | "onReplaced">,
   ) {
     this.#directory = directory;
     this.#environmentDigest = environmentDigest;
     this.#now = now;
     this.#logger = logger;
     this.#isObserver = isObserver;
+    this.#onReplaced = onReplaced;
     if (isObserver) return;
     this.#files = scan(directory);
     this.#identities = this.#read((_name, error) => {
@@ -158,19 +169,30 @@ export class TokenStore {
     this.#logger.info({ names: this.names() }, "tokens changed");
   }
 
+  /** Keeps the digests of the files, and reports those that are others than before. */
+  #compare(read: ReadonlyMap<string, string>, unread: ReadonlySet<string>): void {
+    const before = this.#digests;
+    this.#digests = new Map([...[...before].filter(([name]) => unread.has(name)), ...read]);
+    for (const [name, digest] of read) if ((before.get(name) ?? digest) !== digest) this.#onReplaced?.(name);
+  }
+
   #read(onError: (name: string, error: unknown) => void): ReadonlyMap<string, Identity> {
     const found = new Map<string, Identity>();
     const unread = new Set<string>();
+    const read = new Map<string, string>();
     const add = (digest: string, name: string) => found.set(digest, identityOf(name, digest));
     for (const name of this.#files.names) {
       try {
-        add(digestOf(readTokenFile(join(this.#directory, name))), name);
+        const digest = digestOf(readTokenFile(join(this.#directory, name)));
+        read.set(name, digest);
+        add(digest, name);
       } catch (error) {
         unread.add(name);
         onError(name, error);
       }
     }
     if (this.#environmentDigest !== undefined) add(this.#environmentDigest, environmentTokenName);
+    this.#compare(read, unread);
     this.#unread = unread;
     this.#credentials = new Set(
       [...found.values()].map(({ credential, subject }) => `${credential} ${subject}`),

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { echoStdioPath, fixtureCommand, makeTemporaryDirectory } from "@toolcrib/testing";
+import { echoStdioPath, fixtureCommand, makeTemporaryDirectory, startRawServer } from "@toolcrib/testing";
 import { runToolcrib } from "./transcript.ts";
 
 const webhook = "https://hooks.slack.com/services/T0/B0/hunter2x";
@@ -98,6 +98,47 @@ test("add warns of what only may be a secret, and takes ordinary settings withou
   assert.match(url.stderr, /warning: The URL contains what looks like a secret/);
   assert.match(url.stdout, /^http:\/\/127\.0\.0\.1:1\/\[not shown\]$/m);
   assert.ok(!`${url.stdout}${url.stderr}`.includes(random));
+});
+
+test("add shows no part of a URL, variable or argument that looks like a secret, and writes it as it is", async () => {
+  await using directory = await makeTemporaryDirectory();
+  await using raw = await startRawServer(() => false);
+  await using page = await startRawServer((exchange) => {
+    exchange.respond(404);
+    return true;
+  });
+  const setting = { directory: directory.path };
+  const path = `/s/${random}/mcp`;
+  const { command, args } = fixtureCommand(echoStdioPath);
+  const url = new URL(path, raw.url).href;
+  const process = [
+    "--env",
+    `THING=${random}`,
+    "--",
+    command,
+    `--title=http://127.0.0.1/s/${random}`,
+    ...args,
+  ];
+  const cases = [
+    ["--dry-run", url],
+    ["--dry-run", "--json", url],
+    ["--dry-run", ...process],
+    ["--dry-run", "--json", ...process],
+    ["--yes", new URL(path, page.url).href],
+    ["--yes", `https://${new URL(raw.url).host}${path}`],
+    ["--yes", `ftp://${random}:${random}@files.example${path}`],
+    ["--yes", "--id", "url", url],
+    ["--yes", "--id", "process", ...process],
+  ];
+  for (const words of cases) {
+    const { stdout, stderr } = await runToolcrib(["add", ...words], setting);
+    assert.ok(!`${stdout}${stderr}`.includes(random), `${words.join(" ")}\n${stdout}${stderr}`);
+    if (words.includes("--dry-run")) assert.match(stdout, /\[not shown\]/);
+  }
+  const written = readFileSync(directory.join("toolcrib.yaml"), "utf8");
+  assert.ok(written.includes(url));
+  assert.ok(written.includes(`THING: ${random}`));
+  assert.ok(written.includes(`--title=http://127.0.0.1/s/${random}`));
 });
 
 test("config check and doctor warn of literals that look like secrets, and show none", async () => {

@@ -1,13 +1,15 @@
 /** Calls that wait for an approval which would not count any more: their server is gone, or the policy changed. */
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { echoStdioPath, fixtureCommand, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
-import { runToolcrib, startServe } from "./transcript.ts";
+import { cleanEnvironment, commandLine, runToolcrib, startServe } from "./transcript.ts";
 
 /** The folder of the server and of its modules. */
 const workspace = join(import.meta.dirname, "../../..");
@@ -96,4 +98,56 @@ test("status shows two of many calls whose approval would not count, and the num
   assert.equal(stdout.split("cannot be approved any more").length - 1, 2, stdout);
   assert.match(stdout, /^and 3 more calls: .*toolcrib approve$/m);
   assert.equal((await run("approve")).stdout.split("cannot be approved any more").length - 1, 5);
+});
+
+test("status --watch says that a call waits, and that it cannot be approved any more", async () => {
+  const { directory, run, setting, change } = await setUp();
+  await using _directory = directory;
+  await using gateway = await startServe(["--auth", "none"], setting);
+  await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
+  const followed = ["--json", "--no-color"].map((flag) => {
+    const args = [...commandLine, "status", "--watch", "--interval", "1s", flag];
+    const child = spawn(process.execPath, args, {
+      cwd: directory.path,
+      env: { ...process.env, ...cleanEnvironment(directory.path) },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const one = { child, ended: once(child, "close"), text: "" };
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      one.text += text;
+    });
+    return one;
+  });
+  const [json, text] = followed;
+  assert.ok(json !== undefined && text !== undefined);
+  try {
+    const client = new Client({ name: "c", version: "1" });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`)));
+    const answer = JSON.stringify(await client.callTool({ name: "s__echo", arguments: { text: "a" } }));
+    const id = /call:[0-9a-f]{16}/.exec(answer)?.[0] ?? assert.fail(answer);
+    await client.close();
+    const waits = { what: "call", id, client: "anonymous", tool: "s:echo" };
+    const has = (wanted: string) => waitUntil(() => text.text.includes(wanted), { timeoutMs: 30_000 });
+    await has(`waits for approval ${id}: anonymous wants to call s:echo\n`);
+    await waitUntil(() => json.text.includes(id), { timeoutMs: 30_000 });
+    change({ policy: { deny: ["s:echo"] } });
+    assert.equal((await run("reload")).code, 0);
+    const reason = "the policy denies it now";
+    await has(`cannot be approved any more ${id}: anonymous wanted to call s:echo, and ${reason}\n`);
+    const states = () =>
+      json.text
+        .split("\n")
+        .filter((line) => line.endsWith("}"))
+        .map((line) => JSON.parse(line) as { readonly [name: string]: unknown })
+        .filter(({ what }) => what === "call")
+        .map(({ time: _time, ...rest }) => rest);
+    await waitUntil(() => states().length >= 2, { timeoutMs: 30_000 });
+    assert.deepEqual(states(), [
+      { ...waits, state: "waits for approval" },
+      { ...waits, state: "outdated", reason },
+    ]);
+  } finally {
+    for (const { child } of followed) child.kill("SIGINT");
+    await Promise.all(followed.map(({ ended }) => ended));
+  }
 });

@@ -458,3 +458,21 @@ test("the list says whose token was revoked", async () => {
   assert.equal((await run("connect", "cursor", "--yes")).code, 0);
   assert.match((await run("connect")).stdout, /^cursor +yes /m);
 });
+
+test("a client whose token was revoked and created again is not shown as connected", async () => {
+  await using user = await setUp({ serve: { listen: "127.0.0.1:0" } });
+  const { directory, run } = user;
+  write(directory, ".cursor/mcp.json", "{}\n");
+  await using _gateway = await startServe([], { directory: directory.path });
+  assert.equal((await run("connect", "cursor", "--yes")).code, 0);
+  assert.equal((await run("token", "revoke", "cursor")).code, 0);
+  assert.equal((await run("token", "create", "cursor")).code, 0);
+  const listed = await run("connect");
+  assert.match(listed.stdout, /^cursor +token replaced /m);
+  assert.match(
+    listed.stdout,
+    /revoked, and its file has the old one: .* connect cursor, .* disconnect cursor/,
+  );
+  assert.equal((await run("connect", "cursor", "--yes")).code, 0);
+  assert.match((await run("connect")).stdout, /^cursor +yes /m);
+});

@@ -169,7 +169,13 @@ test("a newcomer comes from an empty home to a first call", { skip }, async () =
     assert.match(readFileSync(directory.join(".cursor/mcp.json"), "utf8"), /"toolcrib"/);
     const summary = await onTerminal(directory, [], []);
     assert.match(summary, new RegExp(`✓ The gateway runs at http://127\\.0\\.0\\.1:${port}: 1 server`));
-    assert.match(summary, /Connected: cursor/);
+    assert.match(summary, /Connected: cursor\r?$/m);
+    for (const change of ["revoke", "create"]) {
+      const { code, stderr } = await runToolcrib(["token", change, "cursor"], { directory: directory.path });
+      assert.equal(code, 0, stderr);
+    }
+    const later = await onTerminal(directory, [], []);
+    assert.match(later, /Connected: cursor \(token replaced: connect it again\)/);
   } finally {
     await stopGateways(directory);
   }

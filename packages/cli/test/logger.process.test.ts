@@ -131,3 +131,9 @@ test("deeply nested fields are truncated", () => {
     /cycle/,
   );
 });
+
+test("a long text is cut after a credential was removed from it", () => {
+  const text = logged({}, (logger) => logger.warn({ reason: `${"x".repeat(8180)} ${secret}` }, "failed"));
+  assert.doesNotMatch(text, /tcb_0/);
+  assert.match(text, /more characters\)/);
+});

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { skipWithoutTerminal, TerminalRun } from "./terminal.ts";
 import { echoServer, runToolcrib, startServe } from "./transcript.ts";
@@ -127,9 +128,9 @@ test("token revoke ends what the token opened in a running gateway, and nothing 
 /** The events about tokens on the trail of a folder, oldest first, without the signed ones of the store. */
 async function tokenEvents(directory: string): Promise<readonly string[]> {
   const { stdout } = await runToolcrib(["audit", "tail", "--json"], { directory });
-  return (JSON.parse(stdout) as readonly { type: string; data: { name: string; by: { issuer: string } } }[])
+  return (JSON.parse(stdout) as readonly { type: string; data: { name: string; by?: { issuer: string } } }[])
     .filter(({ type }) => type.startsWith("token."))
-    .map(({ type, data }) => `${type} ${data.name} by ${data.by.issuer}`);
+    .map(({ type, data }) => `${type} ${data.name}${data.by === undefined ? "" : ` by ${data.by.issuer}`}`);
 }
 
 test("a token that is created, revoked or replaced is on the audit trail, without the token", async () => {
@@ -164,6 +165,45 @@ test("a token that is created, revoked or replaced is on the audit trail, withou
   for (const secret of secrets) assert.ok(!exported.stdout.includes(secret));
   const verified = await run("audit", "verify");
   assert.equal(verified.code, 0, verified.stdout);
+});
+
+test("a token file that is replaced while a gateway runs is on the audit trail", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  writeFileSync(
+    directory.join("toolcrib.json"),
+    JSON.stringify({ tool_servers: [echoServer("files")], serve: { listen: "127.0.0.1:0" } }),
+  );
+  const run = (...args: readonly string[]) => runToolcrib(args, setting);
+  for (const name of ["ci", "desk"]) assert.equal((await run("token", "create", name)).code, 0);
+  const path = directory.join(".toolcrib/tokens/ci");
+  const before = readFileSync(path, "utf8").trim();
+  const after = `tcb_${"another-token-of-the-client".repeat(2)}`;
+  {
+    await using gateway = await startServe([], setting);
+    const statusOf = async (token: string) => {
+      const headers = { authorization: `Bearer ${token}` };
+      const answer = await fetch(`${gateway.url}/api/v1/status`, { headers });
+      await answer.text();
+      return answer.status;
+    };
+    assert.equal(await statusOf(before), 200);
+    // A file that nobody can trust for a moment is no other token.
+    chmodSync(path, 0o644);
+    while ((await statusOf(before)) !== 401) await setTimeout(50);
+    chmodSync(path, 0o600);
+    while ((await statusOf(before)) !== 200) await setTimeout(50);
+    writeFileSync(path, `${after}\n`);
+    while ((await statusOf(after)) !== 200) await setTimeout(50);
+    assert.equal(await statusOf(before), 401);
+  }
+  assert.deepEqual(await tokenEvents(directory.path), [
+    "token.created ci by toolcrib:cli",
+    "token.created desk by toolcrib:cli",
+    "token.replaced ci",
+  ]);
+  const exported = await run("audit", "export");
+  assert.ok(!exported.stdout.includes(after));
 });
 
 test("a token is revoked also where the audit trail cannot be written, and is not created there", async () => {

@@ -1,5 +1,6 @@
 // For users.
 export { CodedError, type CodedErrorOptions, isCodedError, messageOf } from "./coded-error.ts";
+export { cutText } from "./cut-text.ts";
 export {
   type Diagnostic,
   formatDiagnostic,

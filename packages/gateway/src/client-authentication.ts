@@ -9,6 +9,7 @@ import type { Logger } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
 import type { HttpServerDeps } from "@toolcrib/http";
 import type { SecretScrubber } from "@toolcrib/redaction";
+import type { Store } from "@toolcrib/store";
 import type { Identity } from "@toolcrib/tool";
 
 /** The parts of a gateway that the authentication of clients needs. */
@@ -23,6 +24,7 @@ interface AuthenticationContext {
   readonly authorities: string | undefined;
   /** Disposed of with the gateway. */
   readonly resources: AsyncDisposableStack;
+  readonly record: Store["audit"]["record"];
 }
 
 /** The name under which redaction knows the secrets of `serve`. */
@@ -49,13 +51,14 @@ export async function openClientAuthentication(
   { serve, egress }: Pick<GatewayConfig, "serve" | "egress">,
   context: AuthenticationContext,
 ): Promise<Pick<HttpServerDeps, "authenticate" | "isRevoked" | "resource" | "tokenEndOf">> {
-  const { home, env, now, randomBytes, logger, scrubber, authorities } = context;
+  const { home, env, now, randomBytes, logger, scrubber, authorities, record } = context;
   const { oauth } = serve;
   const environmentToken = env["TOOLCRIB_TOKEN"];
+  const onReplaced = (name: string) => record("token.replaced", { name });
   const tokens =
     oauth?.acceptsTokens === false
       ? undefined
-      : await openTokenStore(home, { environmentToken, now, randomBytes, logger });
+      : await openTokenStore(home, { environmentToken, now, randomBytes, logger, onReplaced });
   const isRevoked = tokens && ((identity: Identity) => tokens.isRevoked(identity));
   if (oauth === undefined)
     return { authenticate: (authorization) => tokens?.authenticate(authorization), isRevoked };

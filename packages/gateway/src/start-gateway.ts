@@ -258,6 +258,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     embeddings,
     telemetry,
     opened,
+    record,
     scrubber,
     authorities: network.ca,
     logins: context.logins,
@@ -280,6 +281,7 @@ interface GatewayParts {
   readonly embeddings: Awaited<ReturnType<typeof openEmbeddings>>;
   readonly telemetry: GatewayTelemetry | undefined;
   readonly opened: readonly OpenedSources[];
+  readonly record: Store["audit"]["record"];
   readonly scrubber: SecretScrubber;
   readonly authorities: string | undefined;
   readonly logins: SourceContext["logins"];
@@ -298,6 +300,7 @@ class RunningGateway implements Gateway {
     | "anchors"
     | "embeddings"
     | "telemetry"
+    | "record"
     | "scrubber"
     | "authorities"
     | "logins"
@@ -520,10 +523,20 @@ class RunningGateway implements Gateway {
     if (this.#parts.live.config.serve.auth === "none") return { authenticate: undefined };
     const { authenticate, home, env, logger } = this.#deps;
     if (authenticate !== undefined) return { authenticate };
-    const { scrubber, authorities } = this.#parts;
+    const { record, scrubber, authorities } = this.#parts;
     const resources = this.#resources;
-    const context = { home, env, logger, scrubber, authorities, resources, now: Date.now, randomBytes };
-    return await openClientAuthentication(this.#parts.live.config, context);
+    const inputs = {
+      home,
+      env,
+      logger,
+      record,
+      scrubber,
+      authorities,
+      resources,
+      now: Date.now,
+      randomBytes,
+    };
+    return await openClientAuthentication(this.#parts.live.config, inputs);
   }
 
   /** The status without the servers that `identity` may not see; complete for the operator. */

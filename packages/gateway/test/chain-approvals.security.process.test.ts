@@ -6,7 +6,7 @@ import { mock, test } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
-import { dataOf, startTestGateway, type TestGateway, textOf } from "./gateway-harness.ts";
+import { configOf, dataOf, startTestGateway, type TestGateway, textOf } from "./gateway-harness.ts";
 import {
   type LoopbackServer,
   type PackageContent,
@@ -72,6 +72,8 @@ const packages = [
 
 interface Setting {
   readonly gateway: TestGateway;
+  /** The configuration without `more`. */
+  readonly document: JsonObject;
   /** Calls that were made: the last part of the toolId, and the arguments. */
   readonly made: () => readonly string[];
   /** Calls a tool as a client. */
@@ -87,6 +89,7 @@ interface Setting {
 async function withPackages(
   run: (setting: Setting) => Promise<void>,
   settings: { readonly [toolId: string]: JsonObject } = {},
+  more: JsonObject = {},
 ): Promise<void> {
   await using directory = await makeTemporaryDirectory();
   let count = 0;
@@ -100,8 +103,9 @@ async function withPackages(
     toolId,
     { endpoint: { url: `${server.url}/${toolId.slice(9)}` }, ...settings[toolId] },
   ]);
+  const document = { packages: { ...settings, ...Object.fromEntries(urls) } };
   await using gateway = await startTestGateway(
-    { packages: { ...settings, ...Object.fromEntries(urls) } },
+    { ...document, ...more },
     { home, clients: ["agent", "other"] },
   );
   await gateway.gateway.prepared();
@@ -111,6 +115,7 @@ async function withPackages(
   ]);
   await run({
     gateway,
+    document,
     made: () => server.requests.map(({ url, body }) => `${url.slice(1)} ${body}`),
     async call(name, args, as = "agent") {
       const result = await clients.get(as)?.callTool({ name, arguments: args });
@@ -223,6 +228,33 @@ test("only the client that began a chain continues it, once, and with the same a
     assert.match(both.find(({ isError }) => isError)?.text ?? "", /"test\.apr\.flow" was not called/);
     assert.deepEqual(made(), ['make {"name":"e"}', 'send {"to":"made-1","text":"fixed"}']);
   }));
+
+test("a chain that a limit stops after its approval keeps what it made, and continues without repeating it", () => {
+  const limits = [{ name: "flows", tools: ["test.apr.flow:*"], budget: { calls: 1 }, every: "day" }];
+  return withPackages(
+    async ({ gateway, document, made, call, approve }) => {
+      await approve((await call(flow, { name: "g" })).text);
+      const waiting = await call(flow, { name: "g" });
+      assert.deepEqual(made(), ['make {"name":"g"}']);
+      await approve(waiting.text);
+      const refused = await call(flow, { name: "g" });
+      assert.match(refused.text, /limit "flows"/);
+      const serve = { listen: "127.0.0.1:0", auth: "token" };
+      const { applied } = await gateway.gateway.applyConfig(configOf({ ...document, serve }), [
+        "toolcrib.json",
+      ]);
+      assert.deepEqual(applied, ["guards"]);
+      const again = await call(flow, { name: "g" });
+      if (again.isError) {
+        await approve(again.text);
+        assert.equal((await call(flow, { name: "g" })).isError, false);
+      }
+      assert.deepEqual(made(), ['make {"name":"g"}', 'send {"to":"made-1","text":"fixed"}']);
+    },
+    {},
+    { guards: { limits } },
+  );
+});
 
 test("repeating a call does not prolong the time in which it continues", async () => {
   mock.timers.enable({ apis: ["Date"], now: Date.now() });

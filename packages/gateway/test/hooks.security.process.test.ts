@@ -368,6 +368,21 @@ test("a command sees neither the home nor the network, and its secrets stay with
   );
 });
 
+test("a long message of a hook is cut after its secrets were removed", async () => {
+  const secret = "s3cret-of-the-hook".repeat(20);
+  const body = `return { decision: "deny", message: "x".repeat(1990) + process.env.TOKEN };`;
+  const hook = program("talkative", body, { env: { TOKEN: { secret_key_ref: { env: "SECRET_OF_HOOK" } } } });
+  await withHooks(
+    { before_call: [hook] },
+    async ({ test }) => {
+      assert.match(await outcomeOf(test, "s:read", {}), /x{1990}\[secret ho$/);
+      await test.stop();
+      assert.doesNotMatch(JSON.stringify([test.audit(), test.logger.records]), /s3cret/);
+    },
+    { environment: { SECRET_OF_HOOK: secret } },
+  );
+});
+
 test("a hook that calls back into the gateway ends with its own limits", async () => {
   let depth = 0;
   let callBack: () => Promise<unknown> = async () => undefined;

@@ -25,14 +25,25 @@ async function startGate(target: string) {
   const sockets = new Set<Socket>();
   let opened = Promise.resolve();
   let open = () => {};
+  let isRefusing = false;
+  let cutting: string | undefined;
   const server = createServer((client) => {
-    sockets.add(client);
     client.on("error", () => {});
+    if (isRefusing) {
+      client.destroy();
+      return;
+    }
+    sockets.add(client);
     void opened.then(() => {
       const upstream = connect(Number(port), "127.0.0.1");
       sockets.add(upstream);
       upstream.on("error", () => client.destroy());
       client.on("close", () => upstream.destroy());
+      client.on("data", (data) => {
+        if (cutting === undefined || !data.includes(cutting)) return;
+        cutting = undefined;
+        for (const socket of sockets) socket.destroy();
+      });
       client.pipe(upstream).pipe(client);
     });
   });
@@ -43,7 +54,22 @@ async function startGate(target: string) {
       ({ promise: opened, resolve: open } = Promise.withResolvers<void>());
       for (const socket of sockets) socket.destroy();
     },
-    open: () => open(),
+    open() {
+      isRefusing = false;
+      open();
+    },
+    /** Ends all connections, and each new one at once. */
+    refuse() {
+      isRefusing = true;
+      for (const socket of sockets) socket.destroy();
+    },
+    /** Ends all connections before the next request with this text reaches the server. */
+    cut(text: string) {
+      cutting = text;
+    },
+    get isCut() {
+      return cutting === undefined;
+    },
     async [Symbol.asyncDispose]() {
       open();
       for (const socket of sockets) socket.destroy();
@@ -303,6 +329,52 @@ describe("a token that was revoked", () => {
     await delay(2500);
     assert.deepEqual(statesOf(program), ["working"]);
     gate.open();
+    await waitUntil(() => statesOf(program).join() === "cancelled");
+    await waitUntil(() => gateway.gateway.status().tasks.running === 0);
+  });
+
+  for (const when of ["is away when the gateway notices", "loses the connection with the cancellation"]) {
+    test(`loses its tasks at a server that ${when}`, async () => {
+      using program = createTaskProgram();
+      await using served = await serveV1(() => createTasksV1Server(program));
+      await using gate = await startGate(served.url);
+      const document = { tool_servers: [onHttp("jobs", gate.url)] };
+      await using gateway = await startTestGateway(document, { clients: ["ada"] });
+      const ada = await gateway.connect({ as: "ada" });
+      const task = await begin(ada, "jobs__report", { text: "done" });
+      assert.equal((await ada.experimental.tasks.getTask(task)).status, "working");
+      if (when.startsWith("loses")) gate.cut("tasks/cancel");
+      else gate.refuse();
+      rmSync(join(tokenDirectory(gateway.home), "ada"));
+      if (when.startsWith("loses")) await waitUntil(() => gate.isCut);
+      // Long enough for several checks of the tokens. The outcome does not depend on it.
+      else await delay(4000);
+      assert.deepEqual(statesOf(program), ["working"]);
+      gate.open();
+      await waitUntil(() => statesOf(program).join() === "cancelled");
+      await waitUntil(() => gateway.gateway.status().tasks.running === 0);
+    });
+  }
+
+  test("loses its task also where the gateway ends before the server is back", async () => {
+    using program = createTaskProgram();
+    await using served = await serveV1(() => createTasksV1Server(program));
+    await using gate = await startGate(served.url);
+    await using folder = await makeTemporaryDirectory();
+    const home = join(folder.path, "home");
+    const document = { tool_servers: [onHttp("jobs", gate.url)] };
+    {
+      await using gateway = await startTestGateway(document, { clients: ["ada"], home });
+      const ada = await gateway.connect({ as: "ada" });
+      await begin(ada, "jobs__report", { text: "done" });
+      gate.cut("tasks/cancel");
+      rmSync(join(tokenDirectory(home), "ada"));
+      await waitUntil(() => gate.isCut);
+      gate.refuse();
+    }
+    assert.deepEqual(statesOf(program), ["working"]);
+    gate.open();
+    await using gateway = await startTestGateway(document, { clients: [], home });
     await waitUntil(() => statesOf(program).join() === "cancelled");
     await waitUntil(() => gateway.gateway.status().tasks.running === 0);
   });

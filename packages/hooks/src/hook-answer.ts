@@ -37,11 +37,11 @@ interface AnswerLimits {
   readonly maxDepth: number;
   /** Most values of an answer. @default 250,000 */
   readonly maxValues: number;
-  /** Longest message of an answer, in UTF-16 units; the rest of a longer one is cut off. @default 2,000 */
+  /** Longest message of an answer that is passed on, in UTF-16 units; the rest of a longer one is cut off. @default 2,000 */
   readonly messageMaxLength: number;
 }
 
-const { maxDepth, maxValues, messageMaxLength }: AnswerLimits = {
+export const { maxDepth, maxValues, messageMaxLength }: AnswerLimits = {
   maxDepth: 65,
   maxValues: 250_000,
   messageMaxLength: 2000,
@@ -76,11 +76,10 @@ export function parseAnswer(text: string, subject: HookSubject): HookAnswer | st
   }
   const { message } = answer;
   if (message !== undefined && typeof message !== "string") return "the message of its answer is not a text";
-  const shown = message?.slice(0, messageMaxLength);
-  if (decision !== "replace") return { decision, message: shown };
+  if (decision !== "replace") return { decision, message };
   const value = answer[subject];
   if (!isJsonObject(value)) return `its answer replaces, and has no object "${subject}"`;
-  return { decision, message: shown, value };
+  return { decision, message, value };
 }
 
 /** Returns why readers of JSON could understand `text` differently, as the end of a sentence. */

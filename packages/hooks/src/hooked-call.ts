@@ -12,7 +12,7 @@ import { CodedError, isCodedError, type Logger, messageOf } from "@toolcrib/diag
 import { canonicalJson, isJsonObject, isSameJson, type JsonObject } from "@toolcrib/json";
 import { stripHidden, type TextScrubber, wholeArguments } from "@toolcrib/redaction";
 import type { HookRecord } from "@toolcrib/store";
-import type { HookPhase, HookSubject } from "./hook-answer.ts";
+import { type HookPhase, type HookSubject, messageMaxLength } from "./hook-answer.ts";
 import { HookError } from "./hook-error.ts";
 import type {
   ExecutionRules,
@@ -171,7 +171,7 @@ export class HookedCall {
       if (answer.decision === "failed")
         throw new HookRefusal(hook.name, this.#failedBefore(hook, answer.reason));
       if (answer.decision === "deny") {
-        throw new HookRefusal(hook.name, this.#deniedBefore(hook, this.#clean(answer.message)));
+        throw new HookRefusal(hook.name, this.#deniedBefore(hook, this.#message(answer.message)));
       }
       if (answer.decision === "allow") continue;
       const problem = problemOfArguments(target, answer.value, this.#args);
@@ -202,7 +202,7 @@ export class HookedCall {
         const answer = await this.#ask(hook, "after_call", { subject, value, more, signal });
         if (answer.decision === "failed") throw this.#withheld(hook, `did not check it: ${answer.reason}`);
         if (answer.decision === "deny") {
-          throw this.#withheld(hook, `refused it${said(this.#clean(answer.message))}`);
+          throw this.#withheld(hook, `refused it${said(this.#message(answer.message))}`);
         }
         if (answer.decision === "replace") value = pass(hook, answer.value);
       }
@@ -378,6 +378,11 @@ export class HookedCall {
         data: { hook: name },
       },
     );
+  }
+
+  /** Returns the message of an answer, cut after secrets were removed: the beginning of one would not be recognized. */
+  #message(text: string | undefined): string | undefined {
+    return this.#clean(text)?.slice(0, messageMaxLength).toWellFormed();
   }
 
   /** Returns words of a hook without secrets and hidden characters. */

@@ -4,7 +4,7 @@
  * show only the message to models and people. Causes are never sent.
  */
 
-import { CodedError, type CodedErrorOptions, isCodedError } from "@toolcrib/diagnostics";
+import { CodedError, type CodedErrorOptions, cutText, isCodedError } from "@toolcrib/diagnostics";
 import { type JsonValue, jsonSize } from "@toolcrib/json";
 import { rpcCodes } from "./protocol.ts";
 
@@ -16,6 +16,8 @@ export interface McpErrorOptions extends CodedErrorOptions {
   readonly rpcData?: unknown;
   /** HTTP status of the response, if the error has a response of its own. @default 200 for answers to requests */
   readonly httpStatus?: number;
+  /** Removes secrets from the message of a peer before it is cut. @default it has none */
+  readonly scrub?: ((text: string) => string) | undefined;
 }
 
 /** What is kept of an error that a peer sends. */
@@ -27,8 +29,8 @@ interface RemoteErrorLimits {
 }
 
 const remoteLimits: RemoteErrorLimits = { messageMaxLength: 65_536, dataMaxBytes: 1_048_576 };
-/** Characters that a cut may take more, so that a secret before it is whole or gone. */
-const cutMaxLength = 1024;
+/** Characters of the note that says how much is left out. */
+const noteMaxLength = 1024;
 
 /** Reports an MCP operation that failed; `code` is one of this package's codes, `rpcCode` its JSON-RPC code. */
 export class McpError extends CodedError {
@@ -39,7 +41,7 @@ export class McpError extends CodedError {
   constructor(code: string, message: string, options: McpErrorOptions = {}) {
     const isRemote = code === "MCP_REMOTE_ERROR";
     const { message: text, data } = isRemote
-      ? kept(message, options.rpcData)
+      ? kept(message, options.rpcData, options.scrub)
       : { message, data: options.rpcData };
     super(code, text, options);
     this.rpcCode = options.rpcCode ?? rpcCodes.internalError;
@@ -49,17 +51,17 @@ export class McpError extends CodedError {
 }
 
 /** Returns what is kept of the error of a peer, whose message says how much is left out. */
-function kept(message: string, data: unknown): { readonly message: string; readonly data: unknown } {
+function kept(
+  message: string,
+  data: unknown,
+  scrub: McpErrorOptions["scrub"],
+): { readonly message: string; readonly data: unknown } {
   const { messageMaxLength, dataMaxBytes } = remoteLimits;
   const isTooLarge = jsonSize(data as JsonValue | undefined, dataMaxBytes) > dataMaxBytes;
   const note = isTooLarge ? ` [its data is left out: it is larger than ${dataMaxBytes} bytes]` : "";
   if (message.length + note.length <= messageMaxLength)
     return { message: `${message}${note}`, data: isTooLarge ? undefined : data };
-  // Without the last word: the beginning of a secret would not be recognized.
-  const text = message
-    .slice(0, messageMaxLength - cutMaxLength)
-    .replace(/\S{1,512}$/, "")
-    .toWellFormed();
+  const text = cutText(message, messageMaxLength - noteMaxLength, scrub);
   const cut = `${text}… [${message.length - text.length} more characters are left out]`;
   return { message: `${cut}${note}`, data: isTooLarge ? undefined : data };
 }

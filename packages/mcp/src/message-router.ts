@@ -84,6 +84,8 @@ export interface RouterOptions {
   readonly maxInbound?: number;
   /** The number of our requests starts after it, so that no answer to a request of an earlier router fits one. @default 0 */
   readonly lastId?: number;
+  /** Removes secrets from errors of the peer before they are cut. @default they have none */
+  readonly scrub?: ((text: string) => string) | undefined;
 }
 
 /** Longest delay of `setTimeout`; a longer one fires at once. */
@@ -94,6 +96,7 @@ export class MessageRouter {
   readonly #send: SendMessage;
   readonly #handlers: RouterHandlers;
   readonly #maxInbound: number;
+  readonly #scrub: RouterOptions["scrub"];
   readonly #pending = new RequestTable<PendingRequest>();
   readonly #inbound = new RequestTable<AbortController>();
   /** Running handlers, including those of cancelled requests: cancellation must not bypass the limit. */
@@ -106,6 +109,7 @@ export class MessageRouter {
     this.#send = send;
     this.#handlers = handlers;
     this.#maxInbound = options.maxInbound ?? 256;
+    this.#scrub = options.scrub;
     this.#lastId = options.lastId ?? 0;
   }
 
@@ -323,7 +327,7 @@ export class MessageRouter {
       pending.resolve((response as { readonly result: JsonObject }).result);
       return;
     }
-    pending.reject(remoteError(response.error));
+    pending.reject(remoteError(response.error, this.#scrub));
   }
 
   #receiveNotification(method: string, params: JsonObject, relatedTo: RpcId | undefined): void {

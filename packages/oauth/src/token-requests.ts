@@ -123,8 +123,10 @@ export function toTokens(
     scope,
     token_type: type,
   } = answer;
-  if (type.toLowerCase() !== "bearer")
-    throw unusable(`its type is ${JSON.stringify(String(type).slice(0, 40))}, not Bearer`);
+  if (type.toLowerCase() !== "bearer") {
+    const shown = type.length > 40 ? "unknown" : JSON.stringify(type);
+    throw unusable(`its type is ${shown}, not Bearer`);
+  }
   if (!/^[\x21-\x7e]+$/.test(accessToken) || accessToken.length > tokenMaxLength) {
     throw unusable("it cannot be sent in a header");
   }
@@ -177,6 +179,8 @@ export function toTokenError(
   return error;
 }
 
+/** A long text ends before a word: the beginning of a credential could not be recognized any more. */
 function plain(text: string): string {
-  return text.replace(/[^\x20-\x7e]+/g, " ").slice(0, 200);
+  const shown = text.replace(/[^\x20-\x7e]+/g, " ");
+  return shown.length <= 200 ? shown : `${shown.slice(0, 200).replace(/\S*$/, "")}…`;
 }

@@ -32,6 +32,9 @@ export interface StderrLogOptions {
   readonly scrub?: (line: string) => string;
 }
 
+/** Characters of a line that are held after those that are kept, where secrets are removed: the longest of them. */
+const secretMaxLength = 512 * 1024;
+
 /** Receives the bytes of standard error and keeps its last lines. */
 export class StderrSink implements StderrLog {
   readonly #options: StderrLogOptions;
@@ -90,7 +93,9 @@ export class StderrSink implements StderrLog {
   }
 
   #extend(text: string): void {
-    const room = this.#options.stderrLineMaxLength - this.#partial.length;
+    const { stderrLineMaxLength, scrub } = this.#options;
+    // A secret at the cut is recognized by what follows it.
+    const room = stderrLineMaxLength + (scrub === undefined ? 0 : secretMaxLength) - this.#partial.length;
     if (text.length > room) this.#isCut = true;
     this.#partial += text.length > room ? text.slice(0, room) : text;
   }
@@ -112,7 +117,8 @@ export class StderrSink implements StderrLog {
     const text = this.#partial.replace(/\r+$/, "");
     // A progress display overwrites its line: a terminal shows the text after the last carriage return.
     const shown = this.#shown(text.slice(text.lastIndexOf("\r") + 1));
-    return this.#isCut ? `${shown}…` : shown;
+    const { stderrLineMaxLength: maxLength } = this.#options;
+    return this.#isCut || shown.length > maxLength ? `${shown.slice(0, maxLength)}…` : shown;
   }
 
   #shown(text: string): string {

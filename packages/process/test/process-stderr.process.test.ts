@@ -105,6 +105,18 @@ test("Text that scrub removes is neither kept, shown nor written", async (t) => 
   assert.doesNotMatch(await readFile(join(folder, "test.log"), "utf8"), /s3cret/);
 });
 
+test("A long line is cut after a secret was removed from it", async () => {
+  const secret = "s3cret".repeat(1000);
+  await using host = createTestLauncher();
+  const server = await host.launch("sh", ["-c", `printf '%8000s%s' '' "$KEY" >&2; exit 1`], {
+    env: { ...process.env, KEY: secret },
+    scrub: (line) => line.replaceAll(secret, "[redacted]"),
+  });
+  await server.exited;
+  const [line = ""] = server.stderr.tail();
+  assert.match(line, /^ {8000}\[redacted\]$/);
+});
+
 test("Each server has a log file with time and pid, shared by its processes and private to the user", async (t) => {
   const folder = join(await temporaryFolder(t), "logs");
   await using host = createTestLauncher({ logsDirectory: folder });

@@ -15,5 +15,5 @@ export { inspectResult } from "./inspect-result.ts";
 export { SecretScrubber } from "./secret-scrubber.ts";
 export { secretTextsOf } from "./secret-texts.ts";
 export { secretVerdict } from "./secret-value.ts";
-export { ByteScrubber, type KnownSecret, type OnFound, type StreamScrubber } from "./stream-scrubber.ts";
+export { ByteScrubber, type KnownSecret, type OnFound } from "./stream-scrubber.ts";
 export { tokenForms } from "./token-forms.ts";

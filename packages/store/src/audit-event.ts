@@ -262,6 +262,12 @@ export interface TokenEvent {
   readonly by: AuditClient;
 }
 
+/** The file of a token has another token than before. Nobody knows who replaced it. */
+export interface TokenReplaced {
+  /** Name of the token, which is that of its client. */
+  readonly name: string;
+}
+
 /** The gateway uses a new configuration. */
 export interface ConfigChanged {
   /** The files, in the order in which they are merged. */
@@ -518,6 +524,8 @@ export interface AuditEvents {
   readonly "switch.disabled": Switched;
   readonly "token.created": TokenEvent;
   readonly "token.revoked": TokenEvent;
+  /** Recorded by a gateway that runs when it reads the file again, also where the token was revoked and created again meanwhile. */
+  readonly "token.replaced": TokenReplaced;
   readonly "secret.used": SecretEvent;
   /** The response to a request contained the secret that was sent with it. */
   readonly "secret.echoed": SecretEvent;

@@ -118,6 +118,10 @@ export interface CallContext {
           readonly statusMessage?: string | undefined;
           readonly pollIntervalMs?: number | undefined;
         }): void;
+        /** The connection to the server is lost: nothing is known of the task until the next `changed`. */
+        lost?(): void;
+        /** The call was ended, and the cancellation of its task is sent to the server. `delivered` says whether the server answered. */
+        cancelling?(delivered: Promise<boolean>): void;
       }
     | undefined;
   /** Whether the client requested progress. */

@@ -122,6 +122,8 @@ export interface ToolSource extends AsyncDisposable {
 export interface ResourceWatcher {
   /** The session of the client, if it has one. Its own upstream session is then used. */
   readonly session?: ClientSession;
+  /** The client whose share of what is watched it uses, in all of its sessions and streams. @default it has no share */
+  readonly holder?: string;
   /** Checks the watch against the lists as they are then, right before each time that the source asks for it. What it throws ends the attempt. */
   beforeSend?(): void;
   updated(uri: string): void;

@@ -71,7 +71,7 @@ function problemOfContent(item: JsonValue | undefined): string | undefined {
     default:
       if (typeof type !== "string") return ".type is not a string";
       // Servers use a revision that both sides know, and clients refuse results with other types.
-      return `.type is not a type of content in MCP: ${JSON.stringify(type.slice(0, 100))}`;
+      return `.type is not a type of content in MCP: ${type.length > 100 ? `a text of ${type.length} characters` : JSON.stringify(type)}`;
   }
 }
 

@@ -237,10 +237,10 @@ export class ClientEntry {
   #block(opening: Promise<UpstreamSession>, error: unknown): void {
     if (this.#opening !== opening) return;
     this.#opening = undefined;
-    this.#blockedBy = reasonOf(error);
     const { serverId, logger, scrub } = this.#deps;
+    this.#blockedBy = reasonOf(error, scrub);
     const code = failureOf(error)?.code;
-    const fields = { server: serverId, ...(code !== undefined && { code }), reason: scrub(this.#blockedBy) };
+    const fields = { server: serverId, ...(code !== undefined && { code }), reason: this.#blockedBy };
     logger.warn(fields, "session of a client failed");
     const minPauseMs = requestedWaitMs(error, this.#limits.retryAfterMaxMs);
     this.#blockedUntil = this.#deps.now() + this.#backoff.failed(minPauseMs);

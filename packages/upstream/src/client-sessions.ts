@@ -183,7 +183,7 @@ export class ClientSessions implements AsyncDisposable {
       const session = await abortable(opening, signal).catch((error: unknown) => {
         if (signal.aborted) throw signal.reason;
         this.#throwIfOver(client);
-        throw entry.unavailable(reasonOf(error));
+        throw entry.unavailable(reasonOf(error, this.#deps.scrub));
       });
       this.#throwIfOver(client);
       return { session, release, yields: hold.yields };

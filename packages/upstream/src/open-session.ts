@@ -101,6 +101,7 @@ export async function openSession(
       capabilities: options.capabilities,
       era: options.era,
       isPinned: options.isPinned === true,
+      scrub,
       // The package of the server can have been fetched meanwhile.
       handshakeTimeoutMs: Math.max(options.timeoutMs / 2, deadline - deps.now()),
       signal,

@@ -81,6 +81,7 @@ async function connect(
         ...(network === undefined ? undefined : { network }),
         messageMaxBytes,
         now: deps.now,
+        scrub: settings.scrub,
       });
       return { transport, process: undefined };
     }
@@ -92,7 +93,12 @@ async function connect(
         { signal },
       );
       const onText = (text: string) => options.onPrinted(process.note(`${printedText}: ${text.trim()}`));
-      const transport = new StdioTransport(process, { lineMaxBytes: messageMaxBytes, now: deps.now, onText });
+      const transport = new StdioTransport(process, {
+        lineMaxBytes: messageMaxBytes,
+        now: deps.now,
+        onText,
+        scrub,
+      });
       return { transport, process };
     }
   }

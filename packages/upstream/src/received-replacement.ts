@@ -12,7 +12,7 @@ import { receivedResult, type Sender } from "./received.ts";
  */
 export function receivedReplacement(
   result: JsonObject,
-  sender: Sender,
+  sender: Pick<Sender, "server" | "isUntrusted">,
   { method, era }: { readonly method: string; readonly era: Era },
 ): { readonly received: JsonObject; readonly problem: string | undefined } {
   const received = receivedResult(result, sender, method);

@@ -15,23 +15,24 @@ import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import { stripHidden, stripHiddenValue } from "@toolcrib/redaction";
 import { withoutOwnErrorData, withoutOwnMeta } from "./own-meta.ts";
 import { mapParts } from "./result-parts.ts";
-import { withOrigin, withOriginOfElicitations } from "./shown-origin.ts";
+import { type Origin, withOrigin, withOriginOfElicitations } from "./shown-origin.ts";
 import { UpstreamError } from "./upstream-error.ts";
 import type { UpstreamSettings } from "./upstream-options.ts";
 
 /** The server that a message comes from. */
-export interface Sender {
+export interface Sender extends Origin {
   readonly server: string;
   /** Whether hidden characters are removed. */
   readonly isUntrusted: boolean;
-  /** How its requests and log messages name it to people; undefined where they do not. */
-  readonly shownAs: string | undefined;
 }
 
 /** Returns the sender that the settings of a server describe, as they are when a message arrives. */
-export function senderOf(settings: Pick<UpstreamSettings, "id" | "isUntrusted" | "shownAs">): Sender {
+export function senderOf(
+  settings: Pick<UpstreamSettings, "id" | "isUntrusted" | "shownAs" | "scrub">,
+): Sender {
   return {
     server: settings.id,
+    scrub: settings.scrub ?? ((text) => text),
     get isUntrusted() {
       return settings.isUntrusted ?? false;
     },
@@ -48,7 +49,7 @@ export function senderOf(settings: Pick<UpstreamSettings, "id" | "isUntrusted" |
  */
 export function receivedResult(
   result: JsonObject,
-  { server, isUntrusted }: Sender,
+  { server, isUntrusted }: Pick<Sender, "server" | "isUntrusted">,
   method: string,
 ): JsonObject {
   const visible = isUntrusted ? mapParts(withDistinctNames(result, server, method), withVisibleBlob) : result;
@@ -59,21 +60,20 @@ export function receivedResult(
 export function receivedParams(
   method: string,
   params: JsonObject,
-  { isUntrusted, shownAs }: Pick<Sender, "isUntrusted" | "shownAs">,
+  sender: Omit<Sender, "server">,
 ): JsonObject {
-  return withOrigin(method, withoutOwnMeta(isUntrusted ? stripHiddenValue(params) : params), shownAs);
+  const { isUntrusted } = sender;
+  return withOrigin(method, withoutOwnMeta(isUntrusted ? stripHiddenValue(params) : params), sender);
 }
 
 /** Members by which errors of the gateway state their code and how to fix them. */
 const errorMembers = ["code", "hint"];
 
 /** Returns the data of an error response; that of an untrusted server never looks like an error of the gateway. */
-export function receivedErrorData(
-  data: unknown,
-  { isUntrusted, shownAs }: Pick<Sender, "isUntrusted" | "shownAs">,
-): unknown {
+export function receivedErrorData(data: unknown, sender: Omit<Sender, "server">): unknown {
+  const { isUntrusted } = sender;
   const stripped = isUntrusted ? stripHiddenValue(data as JsonValue) : (data as JsonValue);
-  const visible = withOriginOfElicitations(stripped, shownAs);
+  const visible = withOriginOfElicitations(stripped, sender);
   return isJsonObject(visible) ? withoutOwnErrorData(visible, isUntrusted ? errorMembers : []) : visible;
 }
 
@@ -81,7 +81,8 @@ function withDistinctNames(result: JsonObject, server: string, method: string): 
   const equal: string[] = [];
   const visible = stripHiddenValue(result, (name) => equal.push(name));
   if (equal.length === 0) return visible;
-  const name = JSON.stringify((equal[0] ?? "").slice(0, 100));
+  const [first = ""] = equal;
+  const name = first.length > 100 ? `of ${first.length} characters` : JSON.stringify(first);
   throw new UpstreamError(
     "UPSTREAM_RESULT_INVALID",
     `The server "${server}" answered "${method}" with a result that has the member ${name} twice: the names differ only in hidden characters. The request may have had an effect`,

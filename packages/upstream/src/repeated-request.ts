@@ -73,7 +73,7 @@ export class RepeatedRequest {
     this.#lost = error;
     const { settings, logger } = this.#deps;
     const { id: server, scrub = (text: string) => text } = settings;
-    const reason = scrub(reasonOf(error));
+    const reason = reasonOf(error, scrub);
     logger.info({ server, method: this.#method, reason }, "answer is lost; the call is repeated once");
   }
 
@@ -127,7 +127,8 @@ async function wasUnprocessed(
   if (session !== shared.current) await session[Symbol.asyncDispose]();
   // When nothing listens at the server's address, the shared session is gone too.
   if (shared.current !== undefined && (isGone || session === shared.current)) {
-    shared.renew(shared.current, reasonOf(error), isGone ? "after a pause" : "at once");
+    const { scrub = (text: string) => text } = settings;
+    shared.renew(shared.current, reasonOf(error, scrub), isGone ? "after a pause" : "at once");
   }
   return true;
 }

@@ -20,6 +20,8 @@ import type { UpstreamSession } from "./upstream-session.ts";
 /** Dependencies of `ResourceWatch`. */
 export interface ResourceWatchDeps extends Omit<SessionTopicsDeps, "notReported"> {
   readonly logger: Logger;
+  /** URIs that can be watched at a time. A client gets another one while it watches fewer than are free. */
+  readonly maxUris: number;
   /** Leases the session for the watches of a client. Rejects with the reason of `signal`. */
   lease(client: ClientSession | undefined, signal: AbortSignal): Promise<Lease>;
 }
@@ -39,8 +41,6 @@ interface Watch {
   readonly isOver: boolean;
 }
 
-/** URIs of one server that can be watched at a time. @limit client */
-const maxUris = 10_000;
 /** Watches that are moved to another session at a time. */
 const movedAtOnce = 32;
 
@@ -49,6 +49,8 @@ export class ResourceWatch {
   readonly #deps: ResourceWatchDeps;
   readonly #topicsDeps: SessionTopicsDeps;
   readonly #watches = new Map<string, Map<ResourceWatcher, Watch>>();
+  /** The number of watches of each URI, by the client whose share they use. */
+  readonly #held = new Map<string, Map<string, number>>();
   readonly #topics = new Map<UpstreamSession, SessionTopics<Watch>>();
 
   constructor(deps: ResourceWatchDeps) {
@@ -67,9 +69,7 @@ export class ResourceWatch {
   async add(uri: string, watcher: ResourceWatcher): Promise<void> {
     const known = this.#watches.get(uri)?.get(watcher);
     if (known !== undefined) return known.placed;
-    if (this.#watches.size >= maxUris && !this.#watches.has(uri)) {
-      throw this.#refused(`More than ${maxUris} resources are watched`);
-    }
+    if (!this.#watches.has(uri)) this.#checkShare(watcher);
     const client = watcher.session;
     const closed = () => void this.remove(uri, watcher).catch(() => {});
     client?.closed.throwIfAborted();
@@ -133,12 +133,37 @@ export class ResourceWatch {
     await this.#move(all.filter(({ lease }) => lease === undefined));
   }
 
+  /** @throws {UpstreamError} where no URI is free for a watcher */
+  #checkShare({ holder }: ResourceWatcher): void {
+    const { maxUris } = this.#deps;
+    const free = maxUris - this.#watches.size;
+    const hint = "unsubscribe from some first";
+    if (free <= 0) throw this.#refused(`More than ${maxUris} resources are watched`, hint);
+    const own = holder === undefined ? 0 : (this.#held.get(holder)?.size ?? 0);
+    if (own >= free)
+      throw this.#refused(
+        `This client watches ${own} resources, its share of ${maxUris} for all clients`,
+        hint,
+      );
+  }
+
+  /** Counts a watch of a client. @param change 1 or -1 */
+  #count({ uri, watcher: { holder } }: Watch, change: number): void {
+    if (holder === undefined) return;
+    const held = this.#held.get(holder) ?? new Map<string, number>();
+    const count = (held.get(uri) ?? 0) + change;
+    if (count > 0) this.#held.set(holder, held.set(uri, count));
+    else if (held.delete(uri) && held.size === 0) this.#held.delete(holder);
+  }
+
   #list(watch: Watch): void {
+    this.#count(watch, 1);
     const known = this.#watches.get(watch.uri) ?? new Map<ResourceWatcher, Watch>();
     this.#watches.set(watch.uri, known.set(watch.watcher, watch));
   }
 
   #unlist(watch: Watch): void {
+    if (!watch.isOver) this.#count(watch, -1);
     watch.over.abort();
     watch.forget();
     const known = this.#watches.get(watch.uri);
@@ -214,8 +239,9 @@ export class ResourceWatch {
     }
   }
 
-  #refused(message: string): UpstreamError {
-    return new UpstreamError("UPSTREAM_WATCH_REFUSED", message, { data: { server: this.#deps.serverId } });
+  #refused(message: string, hint?: string): UpstreamError {
+    const data = { server: this.#deps.serverId };
+    return new UpstreamError("UPSTREAM_WATCH_REFUSED", message, { hint, data });
   }
 }
 

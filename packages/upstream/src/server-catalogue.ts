@@ -5,7 +5,7 @@
  * the server is not available.
  */
 
-import { type Logger, messageOf } from "@toolcrib/diagnostics";
+import { cutText, type Logger, messageOf } from "@toolcrib/diagnostics";
 import { isSameJson, type JsonObject } from "@toolcrib/json";
 import type { StartTimer } from "@toolcrib/lifecycle";
 import { McpError } from "@toolcrib/mcp";
@@ -261,13 +261,15 @@ export class ServerCatalogue {
 
   #toOwnTools(definitions: readonly JsonObject[], isModernHttp: boolean): OwnTools {
     const { settings, logger } = this.#deps;
-    const { id, namespace = id } = settings;
+    const { id, namespace = id, scrub = (text: string) => text } = settings;
     const owner = { id, namespace, tags: settings.tags ?? [], isModernHttp };
     const { tools, refused } = toTools(definitions, owner);
     for (const { name, reason } of refused) {
-      logger.warn({ server: settings.id, tool: name, reason }, "tool definition was left out");
+      logger.warn(
+        { server: settings.id, tool: cutText(scrub(name), 256), reason: scrub(reason) },
+        "tool definition was left out",
+      );
     }
-    const leftOut = describeRefused(refused);
-    return { tools, leftOut: leftOut === undefined ? undefined : (settings.scrub?.(leftOut) ?? leftOut) };
+    return { tools, leftOut: describeRefused(refused, scrub) };
   }
 }

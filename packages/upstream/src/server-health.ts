@@ -86,7 +86,7 @@ export class ServerHealth {
     if (error !== undefined) {
       const { serverId, logger, scrub } = this.#deps;
       this.#isUnanswered = true;
-      const reason = scrub(`It is connected but does not answer: ${reasonOf(error)}`);
+      const reason = `It is connected but does not answer: ${reasonOf(error, scrub)}`;
       if (this.#health.state === "ready") logger.warn({ server: serverId, reason }, "server does not answer");
       this.change("unavailable", reason);
     } else if (this.#isUnanswered) {

@@ -4,6 +4,7 @@
  * so that one malformed definition does not hide the others.
  */
 
+import { cutText } from "@toolcrib/diagnostics";
 import {
   estimateValues,
   isJsonObject,
@@ -70,7 +71,11 @@ export async function listAll(
       if (values > listMaxValues) throw endless(`"${method}" lists more than ${listMaxValues} values`);
       const cursor = result["nextCursor"];
       if (typeof cursor !== "string" || cursor === "") return items;
-      if (cursors.has(cursor)) throw endless(`"${method}" repeats the cursor "${cursor.slice(0, 100)}"`);
+      if (cursors.has(cursor)) {
+        const named =
+          cursor.length > 100 ? `a cursor of ${cursor.length} characters` : `the cursor "${cursor}"`;
+        throw endless(`"${method}" repeats ${named}`);
+      }
       cursors.add(cursor);
       params = { cursor };
     }
@@ -109,7 +114,7 @@ export function toTools(
     const name = definition["name"];
     const reason = refusalOf(definition, owner.isModernHttp, (known) => tools.has(known));
     if (reason !== undefined) {
-      refused.push({ name: typeof name === "string" ? name.slice(0, nameMaxLength) : "?", reason });
+      refused.push({ name: typeof name === "string" ? name : "?", reason });
       continue;
     }
     const tool = definition as unknown as ToolDefinition;
@@ -125,11 +130,14 @@ export function toTools(
   return { tools: [...tools.values()], refused };
 }
 
-/** Returns a sentence about the definitions that are left out; undefined if there are none. */
-export function describeRefused(refused: readonly RefusedDefinition[]): string | undefined {
+/** Returns a sentence without secrets about the definitions that are left out; undefined if there are none. */
+export function describeRefused(
+  refused: readonly RefusedDefinition[],
+  scrub: (text: string) => string = (text) => text,
+): string | undefined {
   const [first] = refused;
   if (first === undefined) return undefined;
-  const named = `${JSON.stringify(first.name.slice(0, 80).toWellFormed())}: ${first.reason}`;
+  const named = scrub(`${JSON.stringify(cutText(first.name, 80, scrub).toWellFormed())}: ${first.reason}`);
   if (refused.length === 1) return `1 of its tools is left out: ${named}`;
   return `${refused.length} of its tools are left out, such as ${named}`;
 }

@@ -37,6 +37,8 @@ export interface ServerTasksDeps {
   readonly isLegacy: (context: CallContext) => Promise<boolean>;
   /** MCP `ServerCapabilities` of the server. */
   readonly capabilities: () => JsonObject;
+  /** Aborts when the server is not used any more. */
+  readonly stopped: AbortSignal;
 }
 
 type CallTask = NonNullable<CallContext["task"]>;
@@ -68,8 +70,12 @@ const pollDefaultMs = 1000;
 const retryMaxMs = 30_000;
 /** Longest id of a task, in UTF-16 units. @limit server */
 const idMaxLength = 4096;
-/** Milliseconds for the request that cancels a task of a call that is over. @limit server */
+/** Milliseconds for one request that cancels a task of a call that is over. @limit server */
 const cancelTimeoutMs = 10_000;
+/** Longest time, in milliseconds, for which such a request is repeated where the connection is lost or not there. @limit server */
+const cancelMaxMs = 3_600_000;
+/** Most tasks whose cancellation is repeated; that of further ones is sent once. @limit server */
+const maxCancelling = 1000;
 
 /** Statuses after which a task does not change. */
 const ends: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
@@ -132,6 +138,7 @@ interface RunningTask {
 export class ServerTasks {
   readonly #deps: ServerTasksDeps;
   readonly #running = new Set<RunningTask>();
+  #cancelling = 0;
 
   constructor(deps: ServerTasksDeps) {
     this.#deps = deps;
@@ -206,7 +213,7 @@ export class ServerTasks {
         : this.#followModern(id, context));
       return checkedResult(result, this.#deps.sender.server, { tool: name, era });
     } catch (error) {
-      if (context.signal.aborted && !given.task.isLeft) this.#cancel(id, context);
+      if (context.signal.aborted && !given.task.isLeft) given.task.cancelling?.(this.#cancel(id, context));
       throw error;
     } finally {
       this.#running.delete(running);
@@ -327,15 +334,38 @@ export class ServerTasks {
       } catch (error) {
         context.signal.throwIfAborted();
         if (!isLost(error)) throw error;
+        context.task?.lost?.();
         await pause(Math.min(pollDefaultMs * 2 ** failures, retryMaxMs), context.signal);
       }
     }
   }
 
-  /** Cancels the task of a call that is over. Nobody waits for the answer. */
-  #cancel(id: string, context: CallContext): void {
-    const signal = AbortSignal.timeout(cancelTimeoutMs);
-    this.#deps.send("tasks/cancel", { taskId: id }, withSignal(context, signal)).catch(() => {});
+  /**
+   * Cancels the task of a call that is over, also at a server that is connected only later. Never rejects.
+   *
+   * @returns whether the server answered
+   */
+  async #cancel(id: string, context: CallContext & { readonly task: CallTask }): Promise<boolean> {
+    const { stopped } = this.#deps;
+    const maxMs = this.#cancelling < maxCancelling ? Math.min(context.task.ttlMs, cancelMaxMs) : 0;
+    const over = AbortSignal.any([stopped, AbortSignal.timeout(Math.max(maxMs, cancelTimeoutMs))]);
+    this.#cancelling += 1;
+    try {
+      for (let failures = 1; ; failures += 1) {
+        const signal = AbortSignal.any([over, AbortSignal.timeout(cancelTimeoutMs)]);
+        try {
+          await this.#deps.send("tasks/cancel", { taskId: id }, withSignal(context, signal));
+          return true;
+        } catch (error) {
+          // Any answer is one: a task that ended, or that the server does not know, needs no cancellation.
+          if (!signal.aborted && !isLost(error)) return true;
+          if (over.aborted || maxMs === 0) return false;
+        }
+        await pause(Math.min(pollDefaultMs * 2 ** failures, retryMaxMs), over).catch(() => {});
+      }
+    } finally {
+      this.#cancelling -= 1;
+    }
   }
 
   #cancelled(): UpstreamError {

@@ -43,6 +43,8 @@ export interface SharedSessionDeps {
   usesOf(session: UpstreamSession): number | undefined;
   /** As in the settings of the server. */
   readonly advise: UpstreamSettings["advise"];
+  /** Removes secrets from a reason. */
+  readonly scrub: (text: string) => string;
   /** Reports that there is no session until the next request. */
   onIdle(): void;
   /** Reports that an attempt failed or the session ended. `willRetry` is false after the last attempt. */
@@ -262,7 +264,9 @@ export class SharedSession implements AsyncDisposable {
       this.#adopt(session, publish);
     } catch (error) {
       const reason =
-        session === undefined ? reasonOf(error) : await endReasonOf(session, error, this.#deps.advise);
+        session === undefined
+          ? reasonOf(error, this.#deps.scrub)
+          : await endReasonOf(session, error, this.#deps);
       await session?.[Symbol.asyncDispose]();
       if (stopped.aborted) return;
       if (this.#isSuspended) return this.#enter({ kind: "gone" });
@@ -291,7 +295,7 @@ export class SharedSession implements AsyncDisposable {
     const cause: unknown = session.connection.closed.reason;
     // A server that reports an expired session is running: it is no failure. A crash is reported.
     const when = isExpired(cause) ? "at once" : "reported";
-    this.#replace(session, () => endReasonOf(session, cause, this.#deps.advise), when, failureOf(cause));
+    this.#replace(session, () => endReasonOf(session, cause, this.#deps), when, failureOf(cause));
   }
 
   #replace(
@@ -405,11 +409,11 @@ function hintOf(state: State, now: number): string | undefined {
 async function endReasonOf(
   session: UpstreamSession,
   error: unknown,
-  advise: UpstreamSettings["advise"],
+  { advise, scrub }: Pick<SharedSessionDeps, "advise" | "scrub">,
 ): Promise<string> {
   const hasEnded = session.connection.closed.aborted && session.process !== undefined;
   const exit = hasEnded ? await exitText(session.process) : undefined;
-  if (exit === undefined) return reasonOf(error);
+  if (exit === undefined) return reasonOf(error, scrub);
   const advice = adviceAbout(session.process, advise);
   return advice === undefined ? `The server ${exit}` : `The server ${exit} (${advice})`;
 }

@@ -4,7 +4,7 @@
  * people read.
  */
 
-import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
+import { type CodedError, cutText, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { McpError } from "@toolcrib/mcp";
 import type { LaunchedProcess } from "@toolcrib/process";
 import type { Health } from "@toolcrib/tool";
@@ -62,16 +62,13 @@ export function requestedWaitMs(error: unknown, maxMs: number): number {
 /** Characters of a reason: health, logs and the errors of calls repeat it. */
 const reasonMaxLength = 4096;
 
-/** Returns the reason of a failure in one line for people. That of a server can be cut. */
-export function reasonOf(error: unknown): string {
+/** Returns the reason of a failure in one line for people, cut where it is long. @param scrub removes secrets */
+export function reasonOf(error: unknown, scrub: (text: string) => string): string {
   const { hint } = error as Partial<CodedError>;
   const reason = isCodedError(error) && hint !== undefined ? `${error.message} (${hint})` : messageOf(error);
-  if (reason.length <= reasonMaxLength) return reason;
-  // Without the last word: the beginning of a secret would not be recognized.
-  return `${reason
-    .slice(0, reasonMaxLength)
-    .replace(/\S{1,512}$/, "")
-    .toWellFormed()}… (shortened)`;
+  return reason.length <= reasonMaxLength
+    ? scrub(reason)
+    : `${cutText(reason, reasonMaxLength, scrub)}… (shortened)`;
 }
 
 /** Returns what programs can know about a failure; undefined for one without a code. */

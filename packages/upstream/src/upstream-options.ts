@@ -143,6 +143,8 @@ export interface UpstreamLimits {
   readonly answerTimeoutMs?: number;
   /** Calls that wait for answers of their clients, if no places are given; one client gets at most half of them. @default 64 */
   readonly maxParkedCalls?: number;
+  /** Resources that all clients watch at a time; one client gets at most half of them. @default 10,000 */
+  readonly maxWatchedUris?: number;
 }
 
 /** Dependencies of an upstream server. */
@@ -195,5 +197,6 @@ export function resolveUpstreamLimits(limits: UpstreamLimits = {}): Required<Ups
     clientSessionIdleMs: limits.clientSessionIdleMs ?? 300_000,
     answerTimeoutMs: limits.answerTimeoutMs ?? 600_000,
     maxParkedCalls: limits.maxParkedCalls ?? 64,
+    maxWatchedUris: limits.maxWatchedUris ?? 10_000,
   };
 }

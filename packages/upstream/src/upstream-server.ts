@@ -137,6 +137,7 @@ export class UpstreamServer implements ToolSource {
         prepare: (session, signal) => this.#prepare(session, signal),
         idleMs: settings.idleMs,
         advise: settings.advise,
+        scrub,
         usesOf: (session) => (this.#watch.isWatchedOn(session) ? undefined : session.endedRequests),
         onIdle: () => this.#health.change("idle"),
         onDown: (...failure) => this.#health.failed(...failure),
@@ -171,6 +172,7 @@ export class UpstreamServer implements ToolSource {
       send: (method, params, context) => sendRequest(this.#requested, method, params, context, undefined),
       isLegacy: (context) => this.#isLegacy(context),
       capabilities: () => this.#capabilities,
+      stopped,
     });
     this.#liveness = new LivenessCheck(
       {
@@ -201,12 +203,13 @@ export class UpstreamServer implements ToolSource {
       now,
       logger,
       lingerMs: lingerMsOf(settings.kind),
+      maxUris: limits.maxWatchedUris,
       lease: (client, signal) => this.#lease(client, AbortSignal.any([signal, stopped])),
       onNotification: (method) => this.#catalogue.notified(method),
       onGap: () => this.#catalogue.missed(),
       onFailure: (session, error) => {
         if (isRefused(error) && session === this.#shared.current)
-          this.#shared.renew(session, reasonOf(error), "after a pause");
+          this.#shared.renew(session, reasonOf(error, this.#scrub), "after a pause");
       },
     });
     this.features = this.#createFeatures();
@@ -415,7 +418,7 @@ export class UpstreamServer implements ToolSource {
   /** Updates the health after a ping. `error` is absent when the server answered. */
   #onPing(session: UpstreamSession, error: unknown): void {
     if (session !== this.#shared.current) return;
-    if (isRefused(error)) this.#shared.renew(session, reasonOf(error), "after a pause");
+    if (isRefused(error)) this.#shared.renew(session, reasonOf(error, this.#scrub), "after a pause");
     else this.#health.pinged(error);
   }
 

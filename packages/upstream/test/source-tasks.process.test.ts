@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { waitUntil } from "@toolcrib/testing";
 import {
   createAskableClient,
   createCall,
@@ -15,12 +16,12 @@ import {
 const transport = nodeStdio(new URL("./fixtures/counted-tasks.ts", import.meta.url).pathname);
 
 /** Calls `slow` as a task. @returns the text of its result */
-function startTask(source: TestSource, ms: number, client: TestClient) {
+function startTask(source: TestSource, ms: number, client: TestClient, onAccepted: () => void = () => {}) {
   const task = {
     ttlMs: 60_000,
     remote: undefined,
     isLeft: false,
-    accepted: async () => {},
+    accepted: async () => onAccepted(),
     changed() {},
   };
   return source.call("slow", { ms }, { ...createCall({ client }), task }).then(textOf);
@@ -35,4 +36,23 @@ test("tasks with the same id run on the sessions of two clients, and each gets i
     ["1", "1"],
   );
   assert.equal(new Set(results).size, 2);
+});
+
+test("of two tasks with the same id whose clients left, one is lost, and none gets the result of the other", async () => {
+  await using source = await startSource({ transport });
+  const clients = ["a", "b"].map((name) => createAskableClient(name));
+  let accepted = 0;
+  const tasks = clients.map((client) => startTask(source, 60_000, client, () => (accepted += 1)));
+  const ended = Promise.allSettled(tasks);
+  await waitUntil(() => accepted === 2);
+  for (const client of clients) client.leave();
+  const [lost, other] = (await ended).toSorted((one) => (one.status === "rejected" ? -1 : 1));
+  assert.equal(lost?.status, "rejected");
+  assert.equal((lost.reason as { readonly code?: string }).code, "UPSTREAM_TASK_LOST");
+  assert.match(
+    String(lost.reason),
+    /does not know the task of this call any more: its taskId is that of another task/,
+  );
+  // It is followed on the shared session, where the server knows the id.
+  assert.equal(other?.status, "fulfilled");
 });

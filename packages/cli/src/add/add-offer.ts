@@ -21,6 +21,7 @@ import { findFetched } from "../sandbox/fetched-store.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { openConfigFor } from "../server-import/add-server.ts";
+import { shownEntry } from "../server-import/shown-entry.ts";
 import type { AddFlags } from "../toolspec/add-flags.ts";
 import { type ConfigFile, withEntry, writeConfigFile } from "../toolspec/config-file.ts";
 import { configurationLines } from "../toolspec/entry-text.ts";
@@ -322,12 +323,13 @@ function notAdded(
   { entry, file, shown }: { readonly entry: JsonObject; readonly file: ConfigFile; readonly shown: object },
 ): ExitCode {
   const { output } = context;
-  output.json({ ...shown, entry, result: "shown" });
+  const preview = shownEntry(entry);
+  output.json({ ...shown, entry: preview, result: "shown" });
   if (answer === "dry") {
     output.print(
       `Would add to ${file.shown}:`,
       "",
-      ...configurationLines("tool_servers", entry).map(safeYaml),
+      ...configurationLines("tool_servers", preview).map(safeYaml),
     );
     return exitCodes.done;
   }

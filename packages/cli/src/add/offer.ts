@@ -10,6 +10,7 @@ import { CliError } from "../cli-error.ts";
 import { findExecutable } from "../find-executable.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { serverIdFrom } from "../server-import/add-server.ts";
+import { shownWords } from "../server-import/shown-entry.ts";
 import type { AddFlags } from "../toolspec/add-flags.ts";
 import { pinCommand } from "./offer-runner.ts";
 import { refuseSecretUrl, refuseSecretWords } from "./refuse-secrets.ts";
@@ -54,7 +55,7 @@ export function offerPackage(published: PublishedPackage, flags: AddFlags): Offe
   return {
     id: flags.id ?? serverIdFrom(last),
     title: `${name} ${version}`,
-    facts: [...publisherFacts(published), ["runs", [command, ...transport.args].map(shellQuote).join(" ")]],
+    facts: [...publisherFacts(published), ["runs", commandText(command, transport.args)]],
     entries: [entryOf(flags.id ?? serverIdFrom(last), transport, flags)],
     secrets: secretsOf(flags, "variable"),
     packages,
@@ -164,18 +165,23 @@ export async function offerCommand(
   };
   return {
     id,
-    title: words.map(shellQuote).join(" "),
+    title: commandText(command, args),
     facts: [
       ["program", found],
       ...(runner === undefined
         ? [["version", "not pinned: each start runs the file of that day"] as const]
         : publisherFacts(runner.published)),
-      ["runs", [program, ...transport.args].map(shellQuote).join(" ")],
+      ["runs", commandText(program, transport.args)],
     ],
     entries: [entryOf(id, transport, flags)],
     secrets: secretsOf(flags, "variable"),
     ...(runner === undefined ? {} : { packages: runner.packages, registry: runner.published.kind }),
   };
+}
+
+/** A command line for people, without arguments that look like secrets. */
+function commandText(command: string, args: readonly string[]): string {
+  return [command, ...shownWords(command, args)].map(shellQuote).join(" ");
 }
 
 /** Returns an entry with what the flags give it. */

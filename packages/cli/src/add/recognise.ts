@@ -5,6 +5,7 @@
 
 import type { WantedPackage } from "@toolcrib/runners";
 import { CliError } from "../cli-error.ts";
+import { shownUrl } from "../server-import/shown-entry.ts";
 
 /** What a word names. */
 export type Addable =
@@ -61,7 +62,7 @@ export function unambiguousForms(word: string): readonly string[] {
 function recogniseUrl(text: string): Addable {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:"))
-    throw usage(`"${text.slice(0, 200)}" is not an http or https URL`);
+    throw usage(`"${shownUrl(text).slice(0, 200)}" is not an http or https URL`);
   if (url.username !== "" || url.password !== "") {
     throw usage(
       "The URL contains a user or a password, which other programs and logs could read",

@@ -8,6 +8,7 @@ import { judgeArguments } from "@toolcrib/config";
 import { credentialRanges, secretVerdict, suspectedCredentials } from "@toolcrib/redaction";
 import { CliError } from "../cli-error.ts";
 import type { Output } from "../output/output.ts";
+import { shownUrl } from "../server-import/shown-entry.ts";
 import type { AddFlags } from "../toolspec/add-flags.ts";
 
 const fromStore = "toolcrib secret set NAME, and --secret";
@@ -77,7 +78,7 @@ export function refuseSecretUrl(output: Warn, url: URL): string {
   const hint = `send it in a header, from the secret store: ${fromStore} HEADER=NAME; a URL that is one as a whole is written as url: { secret_key_ref: NAME }`;
   if (verdict === "certain") throw new CliError("CLI_USAGE", "The URL contains a secret", { hint });
   warn(output, "The URL contains what looks like a secret", hint);
-  return `${url.origin}/[not shown]`;
+  return shownUrl(url.href);
 }
 
 function warn(output: Warn, what: string, hint: string): void {

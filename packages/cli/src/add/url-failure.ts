@@ -1,6 +1,7 @@
 /** Explains why nothing could be added from a URL: what happened, in words, and what to do about it. Pure. */
 
 import type { Health } from "@toolcrib/tool";
+import { shownUrl } from "../server-import/shown-entry.ts";
 
 /** What happened to the trial of a server at a URL. */
 export interface UrlFailure {
@@ -48,7 +49,7 @@ export function explainUrlFailure(
   if (code === "MCP_UNAUTHORIZED") return refused(status, hasHeaders);
   if (code === "MCP_INVALID_MESSAGE" || (code === "MCP_HTTP_ERROR" && pageStatuses.has(status))) {
     return {
-      problem: `${url.href} is no MCP server: it answers, but not in MCP`,
+      problem: `${shownUrl(url.href)} is no MCP server: it answers, but not in MCP`,
       fix: "use the URL of its MCP endpoint, which often ends in /mcp or /sse, and not that of its web page",
     };
   }
@@ -73,7 +74,7 @@ export function explainUrlFailure(
   if (plainCodes.has(systemCode)) {
     return {
       problem: `${placeOf(url)} does not speak TLS`,
-      fix: `use http: if the server is on this machine: ${url.href.replace(/^https:/, "http:")}`,
+      fix: `use http: if the server is on this machine: ${shownUrl(url.href.replace(/^https:/, "http:"))}`,
     };
   }
   return certificateCode.test(systemCode) ? distrusted(url, systemCode) : undefined;

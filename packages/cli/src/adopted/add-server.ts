@@ -27,6 +27,7 @@ import { safeLine } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
+import { shownEntry } from "../server-import/shown-entry.ts";
 import type { AddFlags } from "../toolspec/add-flags.ts";
 import type { ServerEntry } from "../toolspec/catalog.ts";
 import {
@@ -129,8 +130,9 @@ export async function addServer(
 }
 
 function reportDry({ output }: CliContext, file: ConfigFile, entry: JsonObject): ExitCode {
-  output.json({ entry, file: file.path, result: "shown" });
-  output.print(`Would add to ${file.shown}:`, "", ...configurationLines("tool_servers", entry));
+  const preview = shownEntry(entry);
+  output.json({ entry: preview, file: file.path, result: "shown" });
+  output.print(`Would add to ${file.shown}:`, "", ...configurationLines("tool_servers", preview));
   return exitCodes.done;
 }
 

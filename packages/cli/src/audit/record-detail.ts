@@ -14,7 +14,7 @@ export function subjectOf({ type, data }: AuditRecord): string {
   if (type === "guard.paused" || type === "guard.resumed")
     return kind === "all" ? "everything" : textOf(name);
   if (type === "switch.enabled" || type === "switch.disabled") return textOf(name);
-  if (type === "token.created" || type === "token.revoked") return textOf(name);
+  if (type.startsWith("token.")) return textOf(name);
   return textOf(tool ?? server ?? segment);
 }
 

@@ -36,8 +36,9 @@ import {
   sha256Of,
   writeConnection,
 } from "./connection-store.ts";
-import { ensureToken, type GatewayEntry, gatewayEntry, hasToken } from "./gateway-entry.ts";
+import { ensureToken, type GatewayEntry, gatewayEntry } from "./gateway-entry.ts";
 import { noteOtherConfiguration } from "./other-configuration.ts";
+import { tokenState } from "./token-state.ts";
 
 /** Options of the command. */
 export interface ConnectFlags {
@@ -171,13 +172,14 @@ async function listClients(context: CliContext): Promise<ExitCode> {
   const clients: ListedClient[] = [];
   for (const program of clientPrograms) {
     if (!isInstalled(program, context) && !connected.has(program.id)) continue;
-    const { createdToken } = (await readConnection(options.home, program.id)) ?? {};
+    const token = await tokenState(context, program);
     clients.push({
       client: program.id,
       name: program.name,
       file: clientFile(program, context),
       isConnected: connected.has(program.id),
-      isTokenMissing: createdToken !== undefined && !hasToken(context, createdToken),
+      isTokenMissing: token === "revoked",
+      isTokenReplaced: token === "replaced",
     });
   }
   output.json({ clients, known: clientPrograms.map(({ id }) => id) });
@@ -191,11 +193,11 @@ async function listClients(context: CliContext): Promise<ExitCode> {
     [{ title: "CLIENT" }, { title: "CONNECTED" }, { title: "FILE" }],
     clients.map((one) => [one.client, connectedText(one), one.file]),
   );
-  const [refused] = clients.filter(({ isTokenMissing }) => isTokenMissing);
+  const refused = clients.find((one) => one.isTokenMissing || one.isTokenReplaced);
   if (refused !== undefined)
     output.prose(
       "",
-      `The token of a client was revoked: the gateway refuses it. Write a new one with ${ownCommand(context)} connect ${refused.client}, or take the entry back with ${ownCommand(context)} disconnect ${refused.client}`,
+      `The token of a client was revoked${refused.isTokenReplaced ? ", and its file has the old one" : ""}: the gateway refuses it. Write a new one with ${ownCommand(context)} connect ${refused.client}, or take the entry back with ${ownCommand(context)} disconnect ${refused.client}`,
     );
   output.print("", `Connect one with ${ownCommand(context)} connect CLIENT, or all with --all`);
   return exitCodes.done;
@@ -209,10 +211,13 @@ interface ListedClient {
   readonly isConnected: boolean;
   /** Whether the token that was created for it does not exist any more. */
   readonly isTokenMissing: boolean;
+  /** Whether its file has another token than the one of its name, such as one that was revoked and created again. */
+  readonly isTokenReplaced: boolean;
 }
 
-function connectedText({ isConnected, isTokenMissing }: ListedClient): string {
+function connectedText({ isConnected, isTokenMissing, isTokenReplaced }: ListedClient): string {
   if (!isConnected) return "no";
+  if (isTokenReplaced) return "token replaced";
   return isTokenMissing ? "token revoked" : "yes";
 }
 

@@ -18,6 +18,7 @@ import { findConfigFiles } from "../config/find-config-files.ts";
 import { isInstalled } from "../connect/client-file.ts";
 import { connectClients } from "../connect/connect-client.ts";
 import { listConnections } from "../connect/connection-store.ts";
+import { connectedNames } from "../connect/token-state.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { importClients, makePlan } from "../import/import-clients.ts";
 import { writeConfig } from "../init/write-config.ts";
@@ -81,7 +82,7 @@ async function showSummary(
     ({ health }) => health.state === "failed" || health.state === "unavailable",
   );
   const waiting = status.waiting ?? [];
-  const connected = listConnections(options.home);
+  const connected = await connectedNames(context, listConnections(options.home));
   output.print(
     `${output.style("green", "✓")} The gateway runs at ${safeLine(running.url)}: ${counted(status.servers.length, "server")}, ${counted(status.tools, "tool")}`,
     ...(failed.length === 0

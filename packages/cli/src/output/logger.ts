@@ -9,7 +9,7 @@
  * trail is another stream, with its own rules.
  */
 
-import type { Logger } from "@toolcrib/diagnostics";
+import { cutText, type Logger } from "@toolcrib/diagnostics";
 import { escapeUnsafe } from "@toolcrib/store";
 import { pino } from "pino";
 import type { LogLevel } from "../global-options.ts";
@@ -68,7 +68,7 @@ const textMaxLength = 8192;
 
 function redactFields(value: unknown, depth: number): unknown {
   if (typeof value === "string" && value.length > textMaxLength) {
-    const kept = value.slice(0, textMaxLength).toWellFormed();
+    const kept = cutText(value, textMaxLength, redactText);
     return `${kept}… (${value.length - kept.length} more characters)`;
   }
   if (typeof value !== "object" || value === null || value instanceof Error) return value;

@@ -15,6 +15,7 @@ import { shellQuote } from "../serve/shell-quote.ts";
 import { asTyped } from "../serve/source-table.ts";
 import { type ConfigFile, openConfigFile, withEntry, writeConfigFile } from "../toolspec/config-file.ts";
 import { configurationLines } from "../toolspec/entry-text.ts";
+import { shownEntry } from "./shown-entry.ts";
 
 /** Options of commands that import a server. */
 export interface ImportServerFlags {
@@ -104,14 +105,14 @@ async function addServer(
     ...facts,
     file: file.path,
     isWritten: !isDry,
-    entry,
+    entry: shownEntry(entry),
     secrets,
     diagnostics: diagnostics.map(toJsonDiagnostic),
   });
   output.print(
     isDry ? `Would add ${safeLine(title)} to ${file.shown}:` : `Added ${safeLine(title)} to ${file.shown}:`,
     "",
-    ...configurationLines("tool_servers", entry).map((line) => safeYaml(line)),
+    ...configurationLines("tool_servers", shownEntry(entry)).map((line) => safeYaml(line)),
     ...lines.map((line) => safeLine(line)),
   );
   if (secrets.length > 0) {

@@ -6,7 +6,7 @@
  */
 
 import type { Transform } from "node:stream";
-import type { StreamScrubber } from "@toolcrib/redaction";
+import type { ByteScrubber } from "@toolcrib/redaction";
 import { EgressError } from "../egress-error.ts";
 import type { EgressCredential } from "../egress-types.ts";
 import type { CreateDecoder } from "./decoding.ts";
@@ -21,7 +21,7 @@ export interface ReadBody {
 /** Options of a reader. */
 export interface BodyOptions {
   readonly decoders: readonly CreateDecoder[];
-  readonly scrubber: StreamScrubber<EgressCredential> | undefined;
+  readonly scrubber: ReturnType<ByteScrubber<EgressCredential>["stream"]> | undefined;
   /** Maximum number of bytes that are kept. */
   readonly maxBytes: number;
   /** Maximum number of bytes that are read. */

@@ -6,7 +6,7 @@
 
 import type { Writable } from "node:stream";
 import type { StartTimer } from "@toolcrib/lifecycle";
-import type { StreamScrubber } from "@toolcrib/redaction";
+import type { ByteScrubber } from "@toolcrib/redaction";
 import { EgressError } from "../egress-error.ts";
 import type { EgressCredential } from "../egress-types.ts";
 import type { AdmittedRequest } from "../pipeline.ts";
@@ -74,7 +74,7 @@ export function passResponse(
 }
 
 interface ScrubbedRelay {
-  readonly stream: StreamScrubber<EgressCredential>;
+  readonly stream: ReturnType<ByteScrubber<EgressCredential>["stream"]>;
   readonly startTimer: StartTimer;
   finish(): void;
   fail(error: Error): void;

@@ -45,8 +45,12 @@ export class Task {
   readonly controller = new AbortController();
   /** Whether the gateway is ending, and the server continues the task. */
   isLeft = false;
-  /** Whether it is of an earlier run, and its server has not answered about it in this one. */
+  /** Whether its server has not answered about it since the gateway started, or since the connection was lost. */
   isUnheard = false;
+  /** Settles when its call has ended in this run. */
+  tracked: Promise<unknown> | undefined;
+  /** Whether the server answered the cancellation of an ended call; undefined where none was sent. */
+  cancelling: Promise<boolean> | undefined;
   readonly #now: () => number;
   readonly #questions = new Map<string, OpenQuestion>();
   readonly #listeners = new Set<() => void>();
@@ -137,6 +141,16 @@ export class Task {
   /** The server runs the call as a task of its own. */
   accepted(remote: RemoteTask): void {
     this.#remote = remote;
+  }
+
+  /** The connection to the server is lost. */
+  lost(): void {
+    this.isUnheard = true;
+  }
+
+  /** The cancellation is sent to the server. @param delivered whether it answered */
+  cancels(delivered: Promise<boolean>): void {
+    this.cancelling = delivered;
   }
 
   /** Notes what the server says about its task. Ended tasks do not change. */

@@ -324,7 +324,13 @@ export class Tasks implements AsyncDisposable {
     this.#kept.delete(id);
     this.#counts.giveBack(kept.holder);
     this.#results.giveBack(kept.holder, kept.places);
-    void this.#deps.taskFiles?.remove(id);
+    void this.#removeFile(kept.task);
+  }
+
+  /** The file of a task that its server still has to cancel stays while the gateway ends: the next run cancels it. */
+  async #removeFile(task: Task): Promise<void> {
+    await task.tracked;
+    if ((await task.cancelling) !== false) await this.#deps.taskFiles?.remove(task.id);
   }
 
   /** Ends and removes the tasks whose time is over, and those of revoked tokens. */
@@ -375,6 +381,8 @@ export class Tasks implements AsyncDisposable {
           task.isUnheard = false;
           task.changed(state);
         },
+        lost: () => task.lost(),
+        cancelling: (delivered) => task.cancels(delivered),
       },
       clientChannel: {
         progress(params) {
@@ -422,6 +430,7 @@ export class Tasks implements AsyncDisposable {
     const running = settled.catch((error: unknown) => {
       this.#deps.logger.error({ reason: messageOf(error), era }, "the end of a task could not be noted");
     });
+    task.tracked = running;
     this.#running.add(running);
     void running.finally(() => this.#running.delete(running));
     return settled;

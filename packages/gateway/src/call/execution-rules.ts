@@ -9,7 +9,7 @@ export const executionRules: ExecutionRules = {
   cancelledError,
   endCodes,
   receive(result, sender, call) {
-    const { received, problem } = receivedReplacement(result, { ...sender, shownAs: undefined }, call);
+    const { received, problem } = receivedReplacement(result, sender, call);
     if (problem !== undefined) throw new Error(problem);
     return received;
   },

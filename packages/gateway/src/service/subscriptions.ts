@@ -250,7 +250,7 @@ export class Subscriptions {
       (first ?? check())(era);
       first = undefined;
     };
-    const watcher = { ...watching, beforeSend };
+    const watcher = { ...watching, holder, beforeSend };
     const ready = source.features.watch(uri, watcher);
     const length = uri.length + 1024;
     this.#shares.take(holder, length);

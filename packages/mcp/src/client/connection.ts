@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import type { Era } from "@toolcrib/tool";
 import { metaOf, type RpcId } from "../json-rpc.ts";
 import { McpError, methodNotFound } from "../mcp-error.ts";
-import { type InboundRequest, MessageRouter } from "../message-router.ts";
+import { type InboundRequest, MessageRouter, type RouterHandlers } from "../message-router.ts";
 import { metaKeys } from "../protocol.ts";
 import { type Agreement, type HandshakeOptions, modernMeta, negotiate } from "./handshake.ts";
 import type { ClientTransport, SendHints } from "./transport.ts";
@@ -149,16 +149,21 @@ class Link {
   /** Hints for the message that is being sent. */
   #hints: SendHints | undefined;
 
-  constructor(transport: ClientTransport, handlers: ConnectionHandlers) {
+  constructor(
+    transport: ClientTransport,
+    handlers: ConnectionHandlers,
+    { scrub }: Pick<ConnectionOptions, "scrub">,
+  ) {
     this.transport = transport;
-    this.router = new MessageRouter((message) => transport.send(message, this.#hints), {
+    const own: RouterHandlers = {
       request: (request) =>
         handlers.request === undefined || request.method === "ping"
           ? answerPing(request)
           : handlers.request(request),
       notification: (method, params, relatedTo) => handlers.notification?.(method, params, relatedTo),
       unexpected: (reason) => handlers.unexpected?.(reason),
-    });
+    };
+    this.router = new MessageRouter((message) => transport.send(message, this.#hints), own, { scrub });
   }
 
   get closed(): AbortSignal {
@@ -221,7 +226,7 @@ export async function openConnection(
   handlers: ConnectionHandlers,
   options: ConnectionOptions,
 ): Promise<Connection> {
-  const link = new Link(transport, handlers);
+  const link = new Link(transport, handlers, options);
   const timeoutMs = options.handshakeTimeoutMs ?? 30_000;
   const signal = options.signal ?? new AbortController().signal;
   const opening = new AbortController();

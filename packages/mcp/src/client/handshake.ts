@@ -4,6 +4,7 @@
  * the other one if the answer allows it. The owner decides in which era it uses a server of both.
  */
 
+import { cutText } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import type { ClientInfo, Era } from "@toolcrib/tool";
 import { metaOf } from "../json-rpc.ts";
@@ -28,6 +29,8 @@ export interface HandshakeOptions {
   readonly era?: Era | undefined;
   /** Whether no other era than `era` is tried. @default false */
   readonly isPinned?: boolean;
+  /** Removes secrets from what the server says about itself and in its errors before that is cut. @default it has none */
+  readonly scrub?: ((text: string) => string) | undefined;
 }
 
 /** The result of a handshake. */
@@ -126,7 +129,7 @@ async function initialize(
     { signal },
   );
   const version = result["protocolVersion"];
-  if (typeof version !== "string" || eraOf(version) !== "legacy") throw unsupported([version]);
+  if (typeof version !== "string" || eraOf(version) !== "legacy") throw unsupported([version], options);
   transport.negotiated?.(version);
   router.notify("notifications/initialized", {});
   // A question of the server that belongs to no request would be lost before its stream is open.
@@ -136,7 +139,7 @@ async function initialize(
     era: "legacy",
     isModernOnly: false,
     protocolVersion: version,
-    serverInfo: implementationOf(result["serverInfo"]),
+    serverInfo: implementationOf(result["serverInfo"], options),
   };
 }
 
@@ -158,24 +161,24 @@ async function discover(
     const listed = refusedVersions(error);
     const common = modernVersions.find((one) => listed?.includes(one));
     if (listed === undefined) throw error;
-    if (common === undefined) throw unsupported(listed);
+    if (common === undefined) throw unsupported(listed, options);
     // The server is of the modern era and lists what it supports: the request is repeated with a version of both, once.
     result = await ask(common, {}).catch((other: unknown) => {
       const still = refusedVersions(other);
-      throw still === undefined ? other : unsupported(still);
+      throw still === undefined ? other : unsupported(still, options);
     });
     isModernOnly = !listed.some(isLegacyVersion);
   }
   const offered = result["supportedVersions"];
   const version = modernVersions.find((one) => Array.isArray(offered) && offered.includes(one));
-  if (version === undefined) throw unsupported(offered);
+  if (version === undefined) throw unsupported(offered, options);
   transport.negotiated?.(version);
   return {
     ...describe(result),
     era: "modern",
     isModernOnly,
     protocolVersion: version,
-    serverInfo: implementationOf(metaOf(result)?.[metaKeys.serverInfo]),
+    serverInfo: implementationOf(metaOf(result)?.[metaKeys.serverInfo], options),
   };
 }
 
@@ -204,11 +207,14 @@ function describe(result: JsonObject): Pick<Agreement, "capabilities" | "instruc
 }
 
 /** Returns the texts of an `Implementation` of MCP, cut: a server chooses their length. */
-function implementationOf(value: unknown): JsonObject | undefined {
+function implementationOf(
+  value: unknown,
+  { scrub }: Pick<HandshakeOptions, "scrub">,
+): JsonObject | undefined {
   if (!isJsonObject(value)) return undefined;
   const texts = ["name", "title", "version", "description", "websiteUrl"].flatMap((name) => {
     const text = value[name];
-    return typeof text === "string" ? [[name, shortened(text, infoMaxLength)] as const] : [];
+    return typeof text === "string" ? [[name, shortened(text, infoMaxLength, scrub)] as const] : [];
   });
   return Object.fromEntries(texts);
 }
@@ -219,8 +225,8 @@ const infoMaxLength = 300;
 const versionsMaxCount = 20;
 const versionMaxLength = 40;
 
-function shortened(text: string, maxLength: number): string {
-  return text.length > maxLength ? `${text.slice(0, maxLength).toWellFormed()}…` : text;
+function shortened(text: string, maxLength: number, scrub: HandshakeOptions["scrub"]): string {
+  return text.length > maxLength ? `${cutText(text, maxLength, scrub)}…` : text;
 }
 
 function objectAt(object: JsonObject, key: string): JsonObject | undefined {
@@ -232,9 +238,11 @@ function versionsIn(data: unknown): unknown {
   return typeof data === "object" && data !== null && "supported" in data ? data.supported : undefined;
 }
 
-function unsupported(offered: unknown): McpError {
+function unsupported(offered: unknown, { scrub }: Pick<HandshakeOptions, "scrub">): McpError {
   const all: readonly unknown[] = Array.isArray(offered) ? offered : [];
-  const supported = all.slice(0, versionsMaxCount).map((one) => shortened(String(one), versionMaxLength));
+  const supported = all
+    .slice(0, versionsMaxCount)
+    .map((one) => shortened(String(one), versionMaxLength, scrub));
   return new McpError(
     "MCP_UNSUPPORTED_VERSION",
     `The server speaks none of our protocol versions; it offers ${supported.join(", ") || "none"}`,

@@ -4,6 +4,7 @@
  */
 
 import type { Readable } from "node:stream";
+import { cutText } from "@toolcrib/diagnostics";
 import { type SseCallbacks, SseDecoder, type SseEvent } from "../framing/sse.ts";
 import { McpError } from "../mcp-error.ts";
 import { remoteErrorIn } from "../remote-error.ts";
@@ -130,19 +131,27 @@ export function retryAfterOf(headers: ResponseHeaders): number | undefined {
   return Number.isNaN(waitMs) ? undefined : Math.max(0, Math.min(waitMs, retryAfterMaxMs));
 }
 
+/** What errors about responses need. */
+export interface ErrorContext {
+  /** The URL for error messages. */
+  readonly shownUrl: string;
+  /** Removes secrets from a text of the server before it is cut. @default it has none */
+  readonly scrub: ((text: string) => string) | undefined;
+}
+
 /**
  * Creates the error for the status of a response. `data.retryAfterMs` has the wait that the server asks for; `cause` is
  * the error of JSON-RPC in the body.
  */
 export function statusError(
   { statusCode: status, headers }: { readonly statusCode: number; readonly headers: ResponseHeaders },
-  url: string,
+  { shownUrl: url, scrub }: ErrorContext,
   text: string,
 ): McpError {
   const shown = text.replace(/[\s\p{Cc}]+/gu, " ").trim();
   const retryAfterMs = retryAfterOf(headers);
   const wait = retryAfterMs === undefined ? "" : `, and asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
-  const detail = `${wait}${shown === "" ? "" : `: ${shown.slice(0, 200)}`}`;
+  const detail = `${wait}${shown === "" ? "" : `: ${cutText(shown, 200, scrub)}`}`;
   if (status === 401 || status === 403) {
     const usesOAuth = /\bresource_metadata *=/i.test(String(headers["www-authenticate"] ?? ""));
     return new McpError(
@@ -158,7 +167,7 @@ export function statusError(
   }
   return new McpError("MCP_HTTP_ERROR", `The server at ${url} answered HTTP ${status}${detail}`, {
     data: retryAfterMs === undefined ? { status } : { status, retryAfterMs },
-    cause: remoteErrorIn(text),
+    cause: remoteErrorIn(text, scrub),
     hint: statusHint(status),
   });
 }

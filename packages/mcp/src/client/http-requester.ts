@@ -10,7 +10,7 @@ import { eraOf } from "../protocol.ts";
 import { acceptedCodings, decodeBody } from "./content-decoding.ts";
 import { type CredentialProvider, type HeaderRecord, mayRepeat, withCredentials } from "./credentials.ts";
 import type { HttpConnections } from "./http-client.ts";
-import { displayUrl } from "./http-request.ts";
+import { displayUrl, type ErrorContext } from "./http-request.ts";
 import { redirectTarget } from "./redirect.ts";
 
 /** A response; its body is decoded. */
@@ -27,9 +27,9 @@ const sessionIdMaxLength = 8192;
 /** Maximum number of redirects of one request. @limit server */
 const maxRedirects = 5;
 
-export class HttpRequester {
-  /** The URL for error messages. */
+export class HttpRequester implements ErrorContext {
   readonly shownUrl: string;
+  readonly scrub: ErrorContext["scrub"];
   /** The session that the server assigned, if any. */
   sessionId: string | undefined;
   /** The negotiated protocol version; undefined before the end of the handshake. */
@@ -41,8 +41,16 @@ export class HttpRequester {
   readonly #path: string;
   readonly #credentials: CredentialProvider | undefined;
 
-  constructor(connections: HttpConnections, url: string, credentials: CredentialProvider | undefined) {
+  constructor(
+    connections: HttpConnections,
+    url: string,
+    {
+      credentials,
+      scrub,
+    }: { readonly credentials?: CredentialProvider; readonly scrub?: ErrorContext["scrub"] },
+  ) {
     this.shownUrl = displayUrl(url);
+    this.scrub = scrub;
     this.#connections = connections;
     this.#url = new URL(url);
     this.#href = url;

@@ -45,6 +45,8 @@ export interface HttpTransportOptions {
   readonly reading?: ReadBudgetOptions;
   /** Milliseconds since the epoch, to slow down a server that sends without end. @default it is not slowed down */
   readonly now?: () => number;
+  /** Removes secrets from a text of the server before it is cut. @default it has none */
+  readonly scrub?: ((text: string) => string) | undefined;
 }
 
 /** Longest wait for the response to DELETE. */
@@ -88,7 +90,7 @@ export class HttpTransport implements ClientTransport {
 
   constructor(client: HttpClient, options: HttpTransportOptions) {
     this.#connections = client.connect(options.network);
-    this.#requester = new HttpRequester(this.#connections, options.url, options.credentials);
+    this.#requester = new HttpRequester(this.#connections, options.url, options);
     this.#maxBytes = options.messageMaxBytes ?? defaultMessageMaxBytes;
     this.#maxResumptions = options.maxResumptions ?? 5;
     this.#budget = options.reading && new ReadBudget(options.reading, this.#maxBytes);
@@ -246,7 +248,7 @@ export class HttpTransport implements ClientTransport {
   /** Handles an error status. `id` is that of the request; undefined for other messages. */
   async #refused(response: HttpResponse, id: RpcId | undefined): Promise<void> {
     const { statusCode } = response;
-    const { sessionId, shownUrl } = this.#requester;
+    const { sessionId } = this.#requester;
     const text = await readErrorBody(response.body);
     const verdict = sessionId === undefined ? "unaffected" : sessionVerdict(statusCode, text, id);
     if (verdict === "lost") {
@@ -254,7 +256,7 @@ export class HttpTransport implements ClientTransport {
       return;
     }
     if (verdict === "doubtful") void this.#checkSession();
-    const error = statusError(response, shownUrl, text);
+    const error = statusError(response, this.#requester, text);
     if (id === undefined) {
       this.#receiver.invalid(error.message);
       return;

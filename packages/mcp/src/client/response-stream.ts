@@ -140,7 +140,7 @@ export class ResponseStream {
       if (response.statusCode === 200 && isEventStream(response.headers)) return response.body;
       if (isTemporary(response.statusCode)) {
         this.#retryAfterMs = Math.min(retryAfterOf(response.headers) ?? 0, maxRetryMs);
-        this.#cause = statusError(response, requester.shownUrl, await readErrorBody(response.body));
+        this.#cause = statusError(response, requester, await readErrorBody(response.body));
         return undefined;
       }
       await this.#refused(response);
@@ -156,7 +156,7 @@ export class ResponseStream {
   async #refused(response: HttpResponse): Promise<void> {
     const { requester, receiver, onSessionDoubtful } = this.#context;
     const text = await readErrorBody(response.body);
-    const refusal = statusError(response, requester.shownUrl, text);
+    const refusal = statusError(response, requester, text);
     receiver.failed(this.#id, this.#lost("broke and cannot be resumed", refusal));
     // A server that has no GET streams can answer 404 too.
     if (sessionVerdict(response.statusCode, text, undefined) !== "unaffected") onSessionDoubtful();

@@ -37,6 +37,8 @@ export interface SseTransportOptions {
   readonly messageMaxBytes?: number;
   /** Milliseconds since the epoch, to slow down a server that sends without end. @default it is not slowed down */
   readonly now?: () => number;
+  /** Removes secrets from a text of the server before it is cut. @default it has none */
+  readonly scrub?: ((text: string) => string) | undefined;
 }
 
 /** Connects to a server over HTTP+SSE. */
@@ -45,7 +47,7 @@ export class SseTransport implements ClientTransport {
   readonly #connections: HttpConnections;
   readonly #base: URL;
   readonly #shownUrl: string;
-  readonly #credentials: CredentialProvider | undefined;
+  readonly #options: Pick<SseTransportOptions, "credentials" | "scrub">;
   readonly #limits: EventLimits;
   readonly #closing = new AbortController();
   #receiver: TransportReceiver | undefined;
@@ -57,7 +59,7 @@ export class SseTransport implements ClientTransport {
     this.#connections = client.connect(options.network);
     this.#base = new URL(options.url);
     this.#shownUrl = displayUrl(options.url);
-    this.#credentials = options.credentials;
+    this.#options = options;
     this.#limits = {
       maxLength: options.messageMaxBytes ?? defaultMessageMaxBytes,
       flood: options.now && new FloodMeter(options.now, () => this.#receiver?.slowed?.()),
@@ -114,7 +116,7 @@ export class SseTransport implements ClientTransport {
       throw networkError(this.#shownUrl, cause);
     });
     const { statusCode, headers, body } = response;
-    if (statusCode !== 200) throw statusError(response, this.#shownUrl, await readErrorBody(body));
+    if (statusCode !== 200) throw statusError(response, requester, await readErrorBody(body));
     if (isEventStream(headers)) return body;
     body.destroy();
     const type = String(headers["content-type"] ?? "no content type");
@@ -125,7 +127,7 @@ export class SseTransport implements ClientTransport {
   }
 
   #requesterTo(url: URL): HttpRequester {
-    return new HttpRequester(this.#connections, url.href, this.#credentials);
+    return new HttpRequester(this.#connections, url.href, this.#options);
   }
 
   /** Reads the stream to its end. @param onEndpoint called once the endpoint is known. */
@@ -166,7 +168,7 @@ export class SseTransport implements ClientTransport {
         return;
       }
       const text = await readErrorBody(response.body);
-      const error = statusError(response, this.#shownUrl, text);
+      const error = statusError(response, endpoint, text);
       // An error with the id of the request comes from the application: the request was processed.
       if (id !== undefined && isErrorOf(text, id) && this.#receiver !== undefined) {
         deliverError(this.#receiver, text, id);

@@ -4,6 +4,7 @@
  */
 
 import type { Readable, Writable } from "node:stream";
+import { cutText } from "@toolcrib/diagnostics";
 import { type AnswerFault, LineWriter, readLines } from "../framing/lines.ts";
 import type { RpcId, RpcMessage } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
@@ -22,7 +23,12 @@ export interface StdioTransportOptions {
   readonly onText?: ((text: string) => void) | undefined;
   /** Milliseconds since the epoch, to slow down a server that sends without end. @default it is not slowed down */
   readonly now?: () => number;
+  /** Removes secrets from a text of the server before it is cut. @default it has none */
+  readonly scrub?: ((text: string) => string) | undefined;
 }
+
+/** Characters of a line that is no message, for people. */
+const shownMaxLength = 200;
 
 /** Connects to a server over its standard streams. */
 export class StdioTransport implements ClientTransport {
@@ -33,6 +39,7 @@ export class StdioTransport implements ClientTransport {
   readonly #lineMaxBytes: number;
   readonly #unreadMaxBytes: number;
   readonly #now: (() => number) | undefined;
+  readonly #scrub: StdioTransportOptions["scrub"];
   #onText: ((text: string) => void) | undefined;
   #receiver: TransportReceiver | undefined;
   #gate: FloodGate | undefined;
@@ -48,6 +55,7 @@ export class StdioTransport implements ClientTransport {
     this.#writer = new LineWriter(streams.stdin);
     this.#now = options.now;
     this.#onText = options.onText;
+    this.#scrub = options.scrub;
     this.#lineMaxBytes = options.lineMaxBytes ?? defaultMessageMaxBytes;
     this.#unreadMaxBytes = options.unreadMaxBytes ?? 64 * 1024 * 1024;
   }
@@ -62,7 +70,8 @@ export class StdioTransport implements ClientTransport {
         gate?.received(isAnswer(value));
         receiver.message(value);
       },
-      invalid: (reason: string, text: string) => {
+      invalid: (reason: string, beginning: string) => {
+        const text = cutText(beginning, shownMaxLength, this.#scrub);
         // A message over a limit is reported as one.
         if (!text.trimStart().startsWith("{")) {
           this.#onText?.(text);

@@ -52,6 +52,8 @@ export const notUtf8 = "the message is not valid UTF-8, the encoding of JSON";
 const firstSegmentBytes = 64 * 1024;
 /** Bytes of each further segment. */
 const segmentBytes = 1024 * 1024;
+/** Bytes of a line that is no message which are reported: more than a stored secret has, so that one can be found there. */
+const beginningMaxBytes = 512 * 1024;
 /** A line is endless when it exceeds the limit by this many bytes. */
 const skippedMaxBytes = 128 * 1024 * 1024;
 
@@ -262,7 +264,7 @@ export class LineDecoder {
       );
       return;
     }
-    this.#receiver.invalid(messageOf(error), text.slice(0, 200));
+    this.#receiver.invalid(messageOf(error), text.slice(0, beginningMaxBytes));
     // A log line is not an object.
     if (this.#receiver.lostAnswer === undefined || !text.trimStart().startsWith("{")) return;
     const scanner = new AnswerIdScanner();
@@ -278,8 +280,13 @@ export class LineDecoder {
       rest: [],
     };
     const parts = [...(this.#held?.parts() ?? []), rest];
-    const beginning = Buffer.concat(parts.slice(0, 2).map((part) => part.subarray(0, 200)));
-    const skipped = { scanner, beginning: beginning.toString("utf8", 0, 200), length: 0, isReported: false };
+    const beginning = Buffer.concat(parts.slice(0, 2).map((part) => part.subarray(0, beginningMaxBytes)));
+    const skipped = {
+      scanner,
+      beginning: beginning.toString("utf8", 0, beginningMaxBytes),
+      length: 0,
+      isReported: false,
+    };
     this.#skipped = skipped;
     // The id of a request can be its last member.
     if (!this.#isFromClient) this.#receiver.invalid(this.#tooLong(), skipped.beginning);
@@ -311,7 +318,8 @@ export class LineDecoder {
     if (skipped.isReported) return;
     skipped.isReported = true;
     const { scanner, beginning } = skipped;
-    if (this.#isFromClient) this.#receiver.invalid(this.#tooLong(), beginning, scanner.requestId);
+    if (this.#isFromClient)
+      this.#receiver.invalid(this.#tooLong(), beginning.slice(0, 200), scanner.requestId);
     else this.#receiver.lostAnswer?.(scanner.answerId, "too large");
   }
 

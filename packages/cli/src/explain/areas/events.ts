@@ -333,6 +333,15 @@ export const explanations: Explanations = {
     run: "toolcrib audit export 2>&1 | grep token.created",
     fix: "Nothing, if you did it; else revoke it: toolcrib token revoke NAME.",
   },
+  "token.replaced": {
+    cause:
+      "A token file had another token when the gateway read it again: it was written by hand or by another program, or the token was revoked and created again. The gateway refuses the earlier token. Files that are added or removed by hand, and those that are replaced while no gateway runs, leave no record.",
+    did: "Somebody wrote another token into tokens/ci.",
+    prints: '{"type":"token.replaced","data":{"name":"ci"}}',
+    unrun: "setup",
+    tested: "packages/cli/test/token.security.process.test.ts",
+    fix: "Nothing, if you did it; else find out who writes to the home, and revoke it: toolcrib token revoke NAME.",
+  },
   "token.revoked": {
     cause: "The operator revoked the token of a client, by token revoke or disconnect.",
     before: ["toolcrib token create ci", "toolcrib token revoke ci"],

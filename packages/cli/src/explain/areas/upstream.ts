@@ -177,7 +177,7 @@ export const explanations: Explanations = {
   },
   UPSTREAM_WATCH_REFUSED: {
     cause:
-      "The resource cannot be watched: its server does not report changes, or the maximum number is watched.",
+      "The resource cannot be watched: its server does not report changes, or the maximum number is watched: 10,000 at one server, of which one client gets at most half.",
     ...gateway,
     did: "A client subscribes to a resource of a server of 2026-07-28, which reports no changes of it.",
     prints: 'The server does not report changes of "note:1"',
