@@ -293,19 +293,7 @@ interface GatewayParts {
 class RunningGateway implements Gateway {
   readonly #deps: GatewayDeps;
   readonly #core: GatewayCore;
-  readonly #parts: Pick<
-    GatewayParts,
-    | "live"
-    | "metrics"
-    | "anchors"
-    | "embeddings"
-    | "telemetry"
-    | "record"
-    | "scrubber"
-    | "authorities"
-    | "logins"
-    | "switches"
-  >;
+  readonly #parts: GatewayParts;
   readonly #resources: AsyncDisposableStack;
   readonly #startedAt = Date.now();
   readonly #sessions: ReturnType<typeof openSessionStore>;
@@ -523,19 +511,7 @@ class RunningGateway implements Gateway {
     if (this.#parts.live.config.serve.auth === "none") return { authenticate: undefined };
     const { authenticate, home, env, logger } = this.#deps;
     if (authenticate !== undefined) return { authenticate };
-    const { record, scrubber, authorities } = this.#parts;
-    const resources = this.#resources;
-    const inputs = {
-      home,
-      env,
-      logger,
-      record,
-      scrubber,
-      authorities,
-      resources,
-      now: Date.now,
-      randomBytes,
-    };
+    const inputs = { ...this.#parts, home, env, logger, now: Date.now, randomBytes };
     return await openClientAuthentication(this.#parts.live.config, inputs);
   }
 
