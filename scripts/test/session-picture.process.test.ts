@@ -20,11 +20,13 @@ function cellsOf(line: string): string[] {
     .split(/ {2,}/);
 }
 
-/** How much of a cell fits depends on the width of the durations beside it. */
+/** How much of a cell fits depends on the width of the durations beside it: its middle or its end is cut. */
 function isSameCell(one: string, other: string): boolean {
-  if (!one.endsWith("…") && !other.endsWith("…")) return one === other;
-  const [a, b] = [one.replace(/…$/, ""), other.replace(/…$/, "")];
-  return a.startsWith(b) || b.startsWith(a);
+  if (!one.includes("…") && !other.includes("…")) return one === other;
+  const [start = "", end = ""] = one.split("…");
+  const [otherStart = "", otherEnd = ""] = other.split("…");
+  const isSameStart = start.startsWith(otherStart) || otherStart.startsWith(start);
+  return isSameStart && (end.endsWith(otherEnd) || otherEnd.endsWith(end));
 }
 
 function isSameLine(one: string, other: string | undefined): boolean {
