@@ -29,13 +29,16 @@ const modulesOfGateways = [
   "worker_threads",
 ];
 
+const oldestNode = 24;
+const isOldNode = Number(process.versions.node.split(".")[0]) < oldestNode;
+
 // A gateway runs its start once, and can then wait for hours: it needs V8's
 // optimizing compilers, 9 MB of the program of Node, only for its calls
-// (src/serve/optimizing.ts). Before anything else, because V8 optimizes what Node does
+// (src/serve/optimizing.ts). As early as possible, because V8 optimizes what Node does
 // with the paths of modules, too. Compilers that the user chose stay as they are.
 const chosenCompilers = /--(?:no[-_]?)?(?:jitless|lite[-_]mode|opt|turbofan|maglev|max[-_]opt)\b/;
 const nodeFlags = [...process.execArgv, process.env.NODE_OPTIONS].join(" ");
-if (process.argv.includes("serve") && !chosenCompilers.test(nodeFlags)) {
+if (!isOldNode && process.argv.includes("serve") && !chosenCompilers.test(nodeFlags)) {
   // First the modules of Node that a gateway needs: what Node has compiled of them was
   // compiled for other flags, and V8 would compile it again.
   for (const name of modulesOfGateways) require(`node:${name}`);
@@ -50,14 +53,13 @@ const { existsSync, readFileSync, statSync } = require("node:fs");
 const { join } = require("node:path");
 const { pathToFileURL } = require("node:url");
 
-const oldestNode = 24;
 const sourceCondition = "toolcrib-source";
 const build = join(__dirname, "../dist/bin.js");
 const source = join(__dirname, "../src/bin.ts");
 const root = join(__dirname, "../../..");
 const bundled = join(root, "node_modules/.cache/toolcrib-command/current.json");
 
-if (Number(process.versions.node.split(".")[0]) < oldestNode) {
+if (isOldNode) {
   process.stderr.write(
     `Toolcrib needs Node.js ${oldestNode} or newer; this is ${process.version}.\n` +
       "Get a newer one from https://nodejs.org/en/download, or with a version manager:\n" +

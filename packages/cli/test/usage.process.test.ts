@@ -42,13 +42,15 @@ test("the help names every command and option", async () => {
 
 test("both entry points first report a Node that is too old", async () => {
   await using directory = await makeTemporaryDirectory();
-  // Node's own loader can read the version before the entry does, and must see the real one.
+  // Node's own loader can read the version before the entry does, and must see the real one. A Node that old has no SQLite.
   const pretend = `data:text/javascript,${encodeURIComponent(
-    'Object.defineProperty(process, "version", { value: "v20.9.0" });' +
+    'import Module from "node:module"; const load = Module._load;' +
+      'Module._load = (id, ...rest) => { if (id === "node:sqlite") throw new Error("No SQLite"); return load(id, ...rest); };' +
+      'Object.defineProperty(process, "version", { value: "v20.9.0" });' +
       'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.9.0" } });',
   )}`;
   const run = (entry: readonly string[]) =>
-    runProcess(process.execPath, ["--import", pretend, ...entry, "list"], {
+    runProcess(process.execPath, ["--import", pretend, ...entry, "serve"], {
       cwd: directory.path,
       env: cleanEnvironment(directory.path),
     });
