@@ -125,7 +125,11 @@ export async function bundleFolder(bundle: FolderBundle): Promise<BundledModules
   if (format === "cjs") writeFileSync(join(folder, "package.json"), '{ "type": "commonjs" }\n');
   const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
   const files = new Set([...output.map(({ fileName }) => fileName), undiciName, ...libraries.fileNames]);
-  for (const file of output) if (file.type === "chunk") assertComplete(file, files);
+  for (const file of output) {
+    if (file.type !== "chunk") continue;
+    assertComplete(file, files);
+    assert(format === "esm" || file.code.startsWith('"use strict"'), `${file.fileName} is not strict`);
+  }
   const wasm = modules.find((path) => basename(path) === "cedar_wasm.js");
   if (wasm !== undefined) cpSync(join(wasm, "../cedar_wasm_bg.wasm"), join(folder, "cedar_wasm_bg.wasm"));
   const ofUndici = undici.size === 0 ? [] : await bundleUndici(root, folder, undici);
@@ -142,6 +146,8 @@ function isOwnModule(path: string, root: string): boolean {
 function outputOptions(format: FolderBundle["format"], groups: CodeSplittingGroup[]): OutputOptions {
   return {
     format,
+    // As modules of ECMAScript are, which the sources are.
+    strict: true,
     entryFileNames: "[name].js",
     chunkFileNames: ({ name }) => (name.startsWith("shared") ? "shared-[hash].js" : "[name]-[hash].js"),
     comments: { legal: false, jsdoc: false },

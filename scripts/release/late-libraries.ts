@@ -141,6 +141,7 @@ export async function writeParts(
   });
   const { output } = await build.generate({
     format: "cjs",
+    strict: true,
     codeSplitting: false,
     comments: { legal: false, jsdoc: false },
     minify: { compress: true, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },

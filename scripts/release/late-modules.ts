@@ -17,20 +17,31 @@ const lateModuleNames: ReadonlySet<string> = new Set([
   "node:zlib",
 ]);
 
+/** The clauses of the imports of modules of Node in a module. */
+const imports = /\bimport\s+(?!type\b)([^;"']+?)\s+from\s*["'](node:[\w/]+)["']/g;
+
 /**
- * Puts an object that loads the module in the place of each. A module of the bundle must not extend a class of them, or use one otherwise while it is loaded, which would
- * load it. Their default exports cannot be imported.
+ * Puts an object in the place of each module, which loads it when it is asked for a member. A module of the bundle must not ask
+ * for one while it is loaded, for instance to extend a class. Only named members can be imported: default exports and whole
+ * modules are copied, and there is nothing to copy.
  */
 export const lateModules: Plugin = {
   name: "late modules of Node",
-  renderChunk: (code, { fileName }) => {
+  transform(code, path) {
+    for (const [statement, clause = "", id = ""] of code.matchAll(imports)) {
+      const isNamed = clause.startsWith("{");
+      assert(
+        isNamed || !lateModuleNames.has(id),
+        `${path}: ${statement}\n${id} is loaded late: name its members`,
+      );
+    }
+  },
+  renderChunk(code) {
     const late = code.replaceAll(/(= *)require\("(node:[\w/]+)"\)/g, (whole, start: string, id: string) =>
       lateModuleNames.has(id) ? `${start}lateModule("${id}")` : whole,
     );
     if (late === code) return null;
-    for (const [, name] of late.matchAll(/(\w+) = lateModule\(/g)) {
-      assert(!late.includes(`__toESM(${name}`), `${fileName} imports the default export of ${name}`);
-    }
-    return `const lateModule = (id) => new Proxy({}, { get: (_, name) => require(id)[name] });\n${late}`;
+    // At the end, where it does not come before "use strict".
+    return `${late}\nfunction lateModule(id) { return new Proxy({}, { get: (_, name) => require(id)[name] }); }\n`;
   },
 };

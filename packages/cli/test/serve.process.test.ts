@@ -5,14 +5,19 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { json } from "node:stream/consumers";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import {
   checkGolden,
   freePort,
   isProcessAlive,
   makeTemporaryDirectory,
   runProcess,
+  type ServerProcess,
+  slowTest,
   startEchoHttpServer,
   startServerProcess,
+  type TemporaryDirectory,
   waitUntil,
 } from "@toolcrib/testing";
 import { startLoopbackServer } from "./loopback-server.ts";
@@ -430,15 +435,45 @@ test("serve --quiet prints nothing, and commands find it through its run file", 
   assert.deepEqual([code, stdout], [0, ""]);
 });
 
-test("serve releases memory after the start", async () => {
-  await using directory = await makeTemporaryDirectory();
+/** Starts a gateway that prints its garbage collections. */
+function startTraced(directory: TemporaryDirectory): Promise<ServerProcess> {
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: [echoServer("echo")] }));
   const start = fileURLToPath(new URL("../bin/toolcrib.js", import.meta.url));
-  const options = ["--config", directory.join("toolcrib.json"), "--home", directory.join("home")];
+  const options = [
+    "--config",
+    directory.join("toolcrib.json"),
+    "--home",
+    directory.join("home"),
+    "--auth",
+    "none",
+  ];
   const args = ["--trace-gc", start, "serve", ...options, "--listen", "127.0.0.1:0"];
-  await using server = await startServerProcess(process.execPath, args, {
-    urlPattern: /http:\/\/127\.0\.0\.1:\d+\/mcp/,
-  });
+  return startServerProcess(process.execPath, args, { urlPattern: /http:\/\/127\.0\.0\.1:\d+\/mcp/ });
+}
+
+test("serve releases memory after the start", async () => {
+  await using directory = await makeTemporaryDirectory();
+  await using server = await startTraced(directory);
   // V8's name for a garbage collection that returns memory to the system.
   await waitUntil(() => server.stdout().includes("Mark-Compact (reduce)"), { what: "memory is given back" });
+});
+
+test("serve releases the memory that calls left, when none has begun for ten seconds", slowTest, async () => {
+  await using directory = await makeTemporaryDirectory();
+  await using server = await startTraced(directory);
+  // V8 calls a collection that the program asks for "testing".
+  const collections = () => server.stdout().match(/Mark-Compact .*\btesting\b/g)?.length ?? 0;
+  await waitUntil(() => collections() > 0);
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(server.url)));
+  await waitUntil(async () => (await client.listTools()).tools.some(({ name }) => name === "echo__echo"));
+  const callMany = async () => {
+    for (let calls = 0; calls < 100; calls += 1) {
+      await client.callTool({ name: "echo__echo", arguments: { text: "x".repeat(10_000) } });
+    }
+  };
+  await Promise.all(Array.from({ length: 20 }, callMany));
+  const before = collections();
+  await waitUntil(() => collections() > before, { what: "memory is given back" });
+  await client.close();
 });

@@ -28,16 +28,18 @@ const checksMaxCount = 100;
 export async function releaseMemory(gateway: Gateway): Promise<void> {
   await gateway.prepared();
   await delay(firstListsMs, undefined, { ref: false });
+  let leastBytes = 0;
   if (await isAtRest(gateway)) {
     flushCompileCache();
     releaseAfterStart();
+    leastBytes = process.memoryUsage.rss();
   }
   for (;;) {
-    const before = process.memoryUsage.rss();
     await gateway.nextCall();
     await untilQuiet(gateway);
-    if (process.memoryUsage.rss() - before >= growthMinBytes && (await isAtRest(gateway)))
-      releaseAfterCalls();
+    if (process.memoryUsage.rss() - leastBytes < growthMinBytes || !(await isAtRest(gateway))) continue;
+    releaseAfterCalls();
+    leastBytes = process.memoryUsage.rss();
   }
 }
 
