@@ -142,6 +142,14 @@ test("Nothing is left of a secret at the end of the part of a long line that is 
   }
 });
 
+test("A line with half a million carriage returns does not stop the process that reads it", async () => {
+  const script = `process.stderr.write("1%" + "\\r".repeat(500_000) + "2%\\n")`;
+  await using host = createTestLauncher();
+  const server = await host.launch(process.execPath, ["-e", script], { scrub: (line) => line });
+  await server.exited;
+  assert.deepEqual(server.stderr.tail(), ["2%"]);
+});
+
 test("Each server has a log file with time and pid, shared by its processes and private to the user", async (t) => {
   const folder = join(await temporaryFolder(t), "logs");
   await using host = createTestLauncher({ logsDirectory: folder });
