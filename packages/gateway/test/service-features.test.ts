@@ -345,6 +345,25 @@ describe("resources", () => {
     },
   );
 
+  it("that a server refuses to report take no share of a stream that stays open", async () => {
+    await using server = await startScriptedServer({
+      resources: () => [],
+      templates: () => [{ uriTemplate: "long://{id}", name: "long" }],
+      other({ method, params }) {
+        if (method !== "resources/subscribe") return undefined;
+        if (String(params["uri"]).startsWith("long://no-")) throw new Error("no");
+        return {};
+      },
+    });
+    await using test = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
+    const modern = await test.connectModern();
+    for (let at = 0; at < 4; at += 1) {
+      const refused = Array.from({ length: 300 }, (_, of) => `long://no-${at}-${of}-${"a".repeat(8000)}`);
+      const listening = await modern.listen({ resourceSubscriptions: [...refused, `long://yes-${at}`] });
+      assert.deepEqual(listening.honoredFilter, { resourceSubscriptions: [`long://yes-${at}`] });
+    }
+  });
+
   it("reject a subscription that the server rejects", async () => {
     await using server = await startScriptedServer({
       tools: () => [],

@@ -7,6 +7,7 @@
  * the process and can contain its secrets, unless the launch has a `scrub` function.
  */
 
+import { cutText } from "@toolcrib/diagnostics";
 import { ListenerSet } from "@toolcrib/lifecycle";
 import { toPrintable } from "./printable-text.ts";
 
@@ -57,7 +58,7 @@ export class StderrSink implements StderrLog {
 
   tail(count = Number.POSITIVE_INFINITY): string[] {
     const all = this.#lines.toArray();
-    if (this.#partial !== "") all.push(this.#shownPartial());
+    if (this.#partial !== "") all.push(this.#shownPartial({ isEnded: false }));
     return count >= all.length ? all : all.slice(all.length - Math.max(0, count));
   }
 
@@ -101,7 +102,7 @@ export class StderrSink implements StderrLog {
   }
 
   #endLine(): void {
-    const line = this.#shownPartial();
+    const line = this.#shownPartial({ isEnded: true });
     this.#partial = "";
     this.#isCut = false;
     this.#keep(line);
@@ -113,12 +114,19 @@ export class StderrSink implements StderrLog {
     this.#listeners.emit(line);
   }
 
-  #shownPartial(): string {
-    const text = this.#partial.replace(/\r+$/, "");
-    // A progress display overwrites its line: a terminal shows the text after the last carriage return.
-    const shown = this.#shown(text.slice(text.lastIndexOf("\r") + 1));
+  #shownPartial({ isEnded }: { readonly isEnded: boolean }): string {
     const { stderrLineMaxLength: maxLength } = this.#options;
-    return this.#isCut || shown.length > maxLength ? `${shown.slice(0, maxLength)}…` : shown;
+    // What follows is held only to recognize the secrets before it: its end can be half of another one.
+    const end = this.#isCut ? maxLength : this.#partial.length;
+    // A progress display overwrites its line: a terminal shows the text after the last carriage return.
+    const start = lastLineStart(this.#partial.slice(0, end));
+    const text = this.#partial.slice(start);
+    if (!this.#isCut && (isEnded || text.length <= maxLength)) {
+      const shown = this.#shown(text);
+      return shown.length > maxLength ? `${shown.slice(0, maxLength)}…` : shown;
+    }
+    const keptLength = this.#isCut ? maxLength - start : maxLength;
+    return `${cutText(text, keptLength, (held) => this.#shown(held), { isBeginning: true })}…`;
   }
 
   #shown(text: string): string {
@@ -126,6 +134,13 @@ export class StderrSink implements StderrLog {
     const { scrub } = this.#options;
     return scrub === undefined ? printable : scrub(printable);
   }
+}
+
+/** Returns where the text begins that a terminal shows: after the last carriage return that others than those follow. */
+function lastLineStart(text: string): number {
+  let end = text.length;
+  while (text[end - 1] === "\r") end -= 1;
+  return end === 0 ? 0 : text.lastIndexOf("\r", end - 1) + 1;
 }
 
 /** A queue of lines that drops the oldest ones to stay within its limits. */

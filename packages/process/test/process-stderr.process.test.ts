@@ -117,6 +117,39 @@ test("A long line is cut after a secret was removed from it", async () => {
   assert.match(line, /^ {8000}\[redacted\]$/);
 });
 
+test("Nothing is left of a secret at the end of the part of a long line that is held", async () => {
+  const secret = Array.from({ length: 700 }, (_, at) => `k${at}`).join("");
+  // Of the copies, all but the last one are removed; it is only half in what is held.
+  const prints: [expression: string, expected: string][] = [
+    ["(K + ' ').repeat(400)", "[x] [x] [x] …"],
+    ["'w'.repeat(8100) + (K + ' ').repeat(400)", `${"w".repeat(8100)}…`],
+    ["(K + '\\r').repeat(400)", "…"],
+    ["'1%\\r2%' + '\\r'.repeat(600000) + K", "2%…"],
+  ];
+  for (const [expression, expected] of prints) {
+    for (const ending of ["\n", ""]) {
+      await using host = createTestLauncher();
+      const script = `process.stderr.write(((K) => ${expression})(process.env.KEY) + ${JSON.stringify(ending)})`;
+      const server = await host.launch(process.execPath, ["-e", script], {
+        env: { ...process.env, KEY: secret },
+        scrub: (line) => line.replaceAll(secret, "[x]"),
+      });
+      const seen: string[] = [];
+      server.stderr.onLine((line) => seen.push(line));
+      await server.exited;
+      assert.deepEqual([server.stderr.tail(), seen], [[expected], [expected]]);
+    }
+  }
+});
+
+test("A line with half a million carriage returns does not stop the process that reads it", async () => {
+  const script = `process.stderr.write("1%" + "\\r".repeat(500_000) + "2%\\n")`;
+  await using host = createTestLauncher();
+  const server = await host.launch(process.execPath, ["-e", script], { scrub: (line) => line });
+  await server.exited;
+  assert.deepEqual(server.stderr.tail(), ["2%"]);
+});
+
 test("Each server has a log file with time and pid, shared by its processes and private to the user", async (t) => {
   const folder = join(await temporaryFolder(t), "logs");
   await using host = createTestLauncher({ logsDirectory: folder });

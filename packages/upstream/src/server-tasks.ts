@@ -213,7 +213,10 @@ export class ServerTasks {
         : this.#followModern(id, context));
       return checkedResult(result, this.#deps.sender.server, { tool: name, era });
     } catch (error) {
-      if (context.signal.aborted && !given.task.isLeft) given.task.cancelling?.(this.#cancel(id, context));
+      if (context.signal.aborted && !given.task.isLeft) {
+        const delivered = this.#cancel(id, context);
+        given.task.cancelling?.(delivered);
+      }
       throw error;
     } finally {
       this.#running.delete(running);

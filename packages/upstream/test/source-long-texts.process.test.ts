@@ -130,3 +130,32 @@ test("a call fails with the beginning of a long message, and without data that i
   const small = await failureOf(source.call("act"));
   assert.deepEqual(small.data, { server: "s", rpcCode: -32_000, rpcData: data });
 });
+
+test("nothing is left of a secret at the end of what is read of a long answer or line", async () => {
+  // Blanks and secrets before it move the end to the front.
+  const answer = `<p>${" ".repeat(1024 * 1024 - 60)}${secret}`;
+  await using raw = await startRawServer((exchange) => {
+    const { rpc } = exchange;
+    if (rpc.method === "server/discover") exchange.respond(404);
+    else if (rpc.method === "initialize") exchange.respond(500, {}, answer);
+    else return false;
+    return true;
+  });
+  const env = { KEY: secret };
+  const print = "process.stdout.write('some words ' + Array(200).fill(process.env.KEY).join(' ') + '\\n')";
+  const stdio = {
+    kind: "stdio",
+    command: process.execPath,
+    args: ["-e", print],
+    env,
+    cwd: undefined,
+  } as const;
+  const removed = (text: string) => text.replaceAll(secret, "-");
+  for (const transport of [at(raw.url), stdio]) {
+    await using source = createSource({ transport, limits, scrub: removed });
+    await source.server.start(never);
+    const shown = JSON.stringify([source.server.health(), source.records]);
+    assert.match(shown, /"unavailable"/);
+    assert.doesNotMatch(shown, /s3cr/, shown.slice(0, 2000));
+  }
+});

@@ -56,3 +56,25 @@ test("of two tasks with the same id whose clients left, one is lost, and none ge
   // It is followed on the shared session, where the server knows the id.
   assert.equal(other?.status, "fulfilled");
 });
+
+test("a call that ends cancels its task at the server, also for a caller that asks for no news of that", async () => {
+  await using source = await startSource({ transport });
+  const news: Promise<boolean>[] = [];
+  for (const [at, more] of [{ cancelling: (sent: Promise<boolean>) => void news.push(sent) }, {}].entries()) {
+    const ended = new AbortController();
+    const task = {
+      ttlMs: 60_000,
+      remote: undefined,
+      isLeft: false,
+      accepted: async () => ended.abort(new Error("over")),
+      changed() {},
+      ...more,
+    };
+    const call = { ...createCall({ signal: ended.signal }), task };
+    await assert.rejects(source.call("slow", { ms: 60_000 }, call), /over/);
+    const wanted = ["1", "1,2"][at];
+    const cancelled = async () => textOf(await source.call("cancelled", {}, createCall()));
+    await waitUntil(async () => (await cancelled()) === wanted, { what: `task ${at + 1} is cancelled` });
+  }
+  assert.deepEqual(await Promise.all(news), [true]);
+});

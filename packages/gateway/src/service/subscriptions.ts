@@ -222,8 +222,14 @@ export class Subscriptions {
       const end = () => {
         if (this.#watches.delete(watch)) unsubscribeLater(subscription, uri);
       };
-      for (const one of [listener.closed, signal]) one.addEventListener("abort", end, { once: true });
-      return subscription.ready;
+      const ends = [listener.closed, signal];
+      for (const one of ends) one.addEventListener("abort", end, { once: true });
+      await subscription.ready.catch((error: unknown) => {
+        // The stream can stay open for long.
+        for (const one of ends) one.removeEventListener("abort", end);
+        if (this.#watches.delete(watch)) subscription.free();
+        throw error;
+      });
     });
     // Resources that cannot be watched are left out of the acknowledgment.
     return watching.then(

@@ -148,10 +148,11 @@ export function statusError(
   { shownUrl: url, scrub }: ErrorContext,
   text: string,
 ): McpError {
-  const shown = text.replace(/[\s\p{Cc}]+/gu, " ").trim();
+  const toLine = (given: string) => given.replace(/[\s\p{Cc}]+/gu, " ").trim();
+  const shown = toLine(cutText(text, 200, (given) => toLine(scrub?.(given) ?? given)));
   const retryAfterMs = retryAfterOf(headers);
   const wait = retryAfterMs === undefined ? "" : `, and asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
-  const detail = `${wait}${shown === "" ? "" : `: ${cutText(shown, 200, scrub)}`}`;
+  const detail = `${wait}${shown === "" ? "" : `: ${shown}`}`;
   if (status === 401 || status === 403) {
     const usesOAuth = /\bresource_metadata *=/i.test(String(headers["www-authenticate"] ?? ""));
     return new McpError(

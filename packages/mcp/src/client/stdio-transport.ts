@@ -71,7 +71,7 @@ export class StdioTransport implements ClientTransport {
         receiver.message(value);
       },
       invalid: (reason: string, beginning: string) => {
-        const text = cutText(beginning, shownMaxLength, this.#scrub);
+        const text = cutText(beginning, shownMaxLength, this.#scrub, { isBeginning: true });
         // A message over a limit is reported as one.
         if (!text.trimStart().startsWith("{")) {
           this.#onText?.(text);
