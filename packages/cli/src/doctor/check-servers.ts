@@ -328,7 +328,7 @@ class StartWait {
     this.#startedAtMs = context.now();
   }
 
-  /** What is waited for, for people. */
+  /** The servers that are waited for, for people. */
   get title(): string {
     const names = this.#late.map(({ id, health }) => {
       return health.phase === "fetching" ? `${id} (${startingText(health)})` : id;
