@@ -44,7 +44,7 @@ export const exitCodeMeanings: readonly { readonly code: ExitCode; readonly mean
   { code: exitCodes.interrupted, meaning: "interrupted (Ctrl-C)" },
 ];
 
-/** What happens to an unknown name, for `toolcrib help exit-codes` and the documentation. */
+/** The treatment of an unknown name, for `toolcrib help exit-codes` and the documentation. */
 export const unknownNames: readonly { readonly what: string; readonly outcome: string }[] = [
   {
     what: "the name of a server, tool, client, profile, package, token, secret, saved tool, call or error code",

@@ -202,6 +202,60 @@ describe("the commands of adopted servers", { skip }, () => {
     );
   });
 
+  it("add keeps the options that were given in the command to copy, and adds what is missing", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const requires =
+      "requires:\n  - {variable: ACME_URL}\n  - {variable: ACME_ORG}\n  - {argument: FOLDER, value: read_folder}\n";
+    writeFileSync(directory.join("acme.yaml"), `${acmeManifest({ credentials: "[]" })}${requires}`);
+    mkdirSync(directory.join("docs"));
+    const given = [
+      ...["--id", "words", "--all-tools", "--server-arg=--verbose", "--env", "ACME_ORG=the first one"],
+      ...["--env", "MORE=7", "--read", directory.join("docs"), "--allow", "example.com"],
+    ];
+    const refused = await run(directory.path, ["add", "./acme.yaml", ...given, "--yes"]);
+    assert.equal(refused.code, 2, refused.stderr);
+    assert.match(refused.stderr, /acme does not work without ACME_URL, and FOLDER in its arguments /);
+    const shown = / add \S+acme\.yaml (.*)\n/.exec(refused.stderr)?.[1];
+    const folder = directory.join("docs");
+    assert.equal(
+      shown,
+      `--id words --all-tools --server-arg=--verbose --env 'ACME_ORG=the first one' --env MORE=7 --read ${folder} --allow example.com --env ACME_URL=VALUE --server-arg ${folder} --yes`,
+    );
+    const secret = await run(directory.path, ["add", "grafana", "--secret", "service_account_token=MY_KEY"]);
+    assert.match(
+      secret.stderr,
+      / add grafana --secret service_account_token=MY_KEY --env GRAFANA_URL=VALUE\n/,
+    );
+    const word = await run(directory.path, ["add", "no-such-server", "--allow", "example.com", "--yes"]);
+    assert.match(word.stderr, /toolcrib add npm:no-such-server --allow example\.com --yes/);
+  });
+
+  it("add takes an argument for a required one only where it can be it", async () => {
+    await using directory = await makeTemporaryDirectory();
+    mkdirSync(directory.join("docs"));
+    const manifest = (requires: string) =>
+      writeFileSync(
+        directory.join("acme.yaml"),
+        `${acmeManifest({ credentials: "[]" })}requires:\n  - ${requires}\n`,
+      );
+    const isMissing = async (...words: readonly string[]) => {
+      const args = words.map((word) => `--server-arg=${word}`);
+      const { stderr } = await run(directory.path, ["add", "./acme.yaml", ...args, "--dry-run"]);
+      return stderr.includes("does not work without");
+    };
+    manifest("{argument: FOLDER, value: read_folder}");
+    assert.equal(await isMissing("--verbose"), true);
+    assert.equal(await isMissing("--level", "debug"), true);
+    assert.equal(await isMissing("--verbose", "docs"), false);
+    assert.equal(await isMissing("elsewhere", "--verbose"), false);
+    manifest("{argument: PATH, option: --root}");
+    assert.equal(await isMissing("docs"), true);
+    assert.equal(await isMissing("--verbose", "--root"), true);
+    assert.equal(await isMissing("--verbose", "--root", "docs"), false);
+    assert.equal(await isMissing("--root=docs"), false);
+    assert.equal(await isMissing("-r", "docs"), false);
+  });
+
   it("add asks on a terminal for the folder that a server needs", { skip: skipWithoutTerminal }, async () => {
     await using directory = await makeTemporaryDirectory();
     const requires = "requires:\n  - {argument: FOLDER, value: read_folder, description: its notes}\n";

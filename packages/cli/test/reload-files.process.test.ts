@@ -6,19 +6,28 @@ import {
   cpSync,
   linkSync,
   mkdirSync,
+  readdirSync,
+  readFileSync,
   readlinkSync,
   renameSync,
   rmdirSync,
   rmSync,
+  statSync,
   symlinkSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { test } from "node:test";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
-import { makeTemporaryDirectory, type TemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import {
+  makeTemporaryDirectory,
+  runProcess,
+  startServerProcess,
+  type TemporaryDirectory,
+  waitUntil,
+} from "@toolcrib/testing";
 import { HttpClient, replaceConfig, smallServer } from "./reload-harness.ts";
-import { runToolcrib, startServe } from "./transcript.ts";
+import { cleanEnvironment, commandLine, runToolcrib, startServe } from "./transcript.ts";
 
 /** A configuration with one server, whose tool shows which one it is. */
 function configOf(tool: string, more: object = {}): object {
@@ -211,5 +220,88 @@ test("what cannot be read as a configuration changes nothing, and the next reada
     rmSync(file, { force: true });
     writeFileSync(file, textOf(`t${at + 1}`));
     await running.lists(`t${at + 1}`);
+  }
+});
+
+/** Whether the process has an inotify watch of the folder: its descriptors list the numbers of the folders. */
+function isWatching(pid: number, folder: string): boolean {
+  const number = ` ino:${statSync(folder).ino.toString(16)} `;
+  return readdirSync(`/proc/${pid}/fdinfo`).some((name) => {
+    try {
+      const lines = readFileSync(`/proc/${pid}/fdinfo/${name}`, "utf8").split("\n");
+      return lines.some((line) => line.startsWith("inotify ") && line.includes(number));
+    } catch {
+      return false;
+    }
+  });
+}
+
+test("a folder that is removed and created again is watched again, also where it gets the same number", {
+  skip: process.platform !== "linux" && "watches of a process are listed only on Linux",
+}, async () => {
+  await using directory = await makeTemporaryDirectory();
+  const folder = directory.join("conf");
+  const write = (tool: string) => writeFileSync(directory.join("conf/toolcrib.json"), textOf(tool));
+  mkdirSync(folder);
+  write("t0");
+  await using running = await start(directory, ["--config", "conf/toolcrib.json"]);
+  await running.lists("t0");
+  const watches = () =>
+    waitUntil(() => isWatching(running.gateway.pid, folder), { what: "the folder is watched" });
+  await watches();
+  // At once, as a program does that writes all of its files anew.
+  rmSync(folder, { recursive: true });
+  mkdirSync(folder);
+  write("t1");
+  await running.lists("t1");
+  await watches();
+  write("t2");
+  await running.lists("t2");
+  // With time in between, in which the gateway finds out that it is missing.
+  rmSync(folder, { recursive: true });
+  assert.match(await running.refusal(1), /toolcrib\.json/);
+  mkdirSync(folder);
+  await watches();
+  write("t3");
+  await running.lists("t3");
+});
+
+/** Starts programs in a copy of the mounts of this machine. */
+const privateMounts = [
+  ...(process.getuid?.() === 0 ? [] : ["--map-root-user"]),
+  ...["--mount", "--propagation", "private", "sh", "-c"],
+];
+const canMount =
+  process.platform === "linux" &&
+  (await runProcess("unshare", [...privateMounts, "mount -t tmpfs tmpfs /mnt"])).code === 0;
+
+test("a file that is mounted alone: what is written to its source is polled each second", {
+  skip: !canMount && "this machine gives no namespace of mounts",
+}, async () => {
+  await using directory = await makeTemporaryDirectory();
+  const source = directory.join("source.json");
+  writeFileSync(source, textOf("t0"));
+  mkdirSync(directory.join("with space"));
+  writeFileSync(directory.join("with space/toolcrib.json"), "");
+  const args = [...["serve", "--auth", "none", "--config", "with space/toolcrib.json"]];
+  const mounted = 'mount --bind source.json "with space/toolcrib.json" && exec "$0" "$@"';
+  await using gateway = await startServerProcess(
+    "unshare",
+    [...privateMounts, mounted, process.execPath, ...commandLine, ...args],
+    {
+      cwd: directory.path,
+      env: cleanEnvironment(directory.path),
+      urlPattern: /http:\/\/127\.0\.0\.1:\d+(?=\/mcp)/,
+    },
+  );
+  await using client = await HttpClient.open(gateway.url);
+  // After the first change is seen, the next poll of all files is ten seconds away.
+  for (const [tool, timeoutMs] of [
+    ["t1", 30_000],
+    ["t2", 6000],
+    ["t3", 6000],
+  ] as const) {
+    writeFileSync(source, textOf(tool));
+    await waitUntil(async () => (await client.tools()).join() === `a__${tool}`, { timeoutMs });
   }
 });

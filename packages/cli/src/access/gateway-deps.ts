@@ -1,4 +1,4 @@
-/** What a gateway needs that a command starts in its own process. */
+/** The dependencies of a gateway that a command starts in its own process. */
 
 import type { Logger } from "@toolcrib/diagnostics";
 import type { startGateway } from "@toolcrib/gateway";

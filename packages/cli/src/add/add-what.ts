@@ -6,6 +6,7 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import type { AddFlags } from "../toolspec/add-flags.ts";
+import { givenWords, lastWords } from "./given-words.ts";
 import { recognise, unambiguousForms } from "./recognise.ts";
 import { refuseSecretFlags } from "./refuse-secrets.ts";
 
@@ -97,7 +98,9 @@ async function addWord(context: CliContext, word: string, flags: AddFlags): Prom
     if (!(error instanceof CliError) || error.code !== "CLI_TOOLSPEC_NOT_FOUND" || forms.length === 0)
       throw error;
     // What asks for nothing refuses, with the whole command lines.
-    const named = flags.yes === true ? forms.map((form) => `toolcrib add ${form} --yes`) : forms;
+    const lineOf = (form: string) =>
+      ["toolcrib add", form, ...givenWords(flags), ...lastWords(flags)].join(" ");
+    const named = flags.yes === true ? forms.map((form) => lineOf(form)) : forms;
     throw new CliError(error.code, error.message, {
       cause: error,
       hint: `${error.hint ?? ""}; a package of a registry is named with it: ${named.join(", ")}`,

@@ -44,7 +44,7 @@ export function compareDefinitions(
 export interface TriedVersion {
   readonly trial: PassedTrial | undefined;
   readonly fetched: StoredPackage | undefined;
-  /** What the registry says about its publisher. */
+  /** Its publisher, according to the registry. */
   readonly facts: readonly OfferFact[];
 }
 
@@ -122,7 +122,7 @@ function wantedOf(trial: PassedTrial | undefined): readonly string[] {
   return trial === undefined ? [] : wantedVariables(trial.log, trial.server);
 }
 
-/** What the containment refused while it started, as far as it printed it. */
+/** Returns the access that the containment refused while it started, as far as it printed it. */
 function needsOf(trial: PassedTrial | undefined): readonly string[] {
   const need = findRefusedNeed(trial?.log.join("\n") ?? "");
   if (need === undefined) return [];

@@ -1,4 +1,4 @@
-/** What a running gateway does about a configuration file that a command changed. Only reads. */
+/** Says how a running gateway treats a configuration file that a command changed. Only reads. */
 
 import { findRunningGateways } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";

@@ -1,5 +1,5 @@
 /**
- * What `toolcrib add` offers to add: one entry of `tool_servers`, and what is known about its publisher before
+ * The offers of `toolcrib add`: one entry of `tool_servers`, and what is known about its publisher before
  * anything of it runs. An entry is unverified, so that its process is contained and its tools wait for approval.
  */
 
@@ -37,7 +37,7 @@ export interface Offer {
   /** Entries that are tried in this order; more than one where only a trial shows the transport. */
   readonly entries: readonly JsonObject[];
   readonly secrets: readonly OfferedSecret[];
-  /** What a runner fetches, as its command line names it. */
+  /** The package that a runner fetches, as its command line names it. */
   readonly packages?: readonly string[] | undefined;
   readonly registry?: PublishedPackage["kind"] | undefined;
   /** Makes files that the entry names, before it is tried. */

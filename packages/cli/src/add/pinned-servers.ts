@@ -11,7 +11,7 @@ import { readPackageRun, type WantedPackage } from "@toolcrib/runners";
 /** A server that is pinned to one version. */
 export interface PinnedServer {
   readonly id: string;
-  /** What it is pinned to: a package of a registry, or a manifest of the catalog. */
+  /** The target of its pin: a package of a registry, or a manifest of the catalog. */
   readonly origin: { readonly kind: WantedPackage["kind"] | "catalog"; readonly name: string };
   readonly version: string;
   /** The packages that the command line names; none for a manifest. */

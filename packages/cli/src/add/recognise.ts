@@ -7,7 +7,7 @@ import type { WantedPackage } from "@toolcrib/runners";
 import { CliError } from "../cli-error.ts";
 import { shownUrl } from "../server-import/shown-entry.ts";
 
-/** What a word names. */
+/** A thing that can be added, as a word names it. */
 export type Addable =
   /** A name or words of the catalog, and nothing else. */
   | { readonly kind: "catalog"; readonly text: string }

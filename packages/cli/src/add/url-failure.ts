@@ -3,7 +3,7 @@
 import type { Health } from "@toolcrib/tool";
 import { shownUrl } from "../server-import/shown-entry.ts";
 
-/** What happened to the trial of a server at a URL. */
+/** The problem of the trial of a server at a URL, and its fix. */
 export interface UrlFailure {
   readonly problem: string;
   readonly fix: string;

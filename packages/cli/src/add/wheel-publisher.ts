@@ -1,4 +1,4 @@
-/** What the metadata of a fetched Python package says about its publisher. The package wrote it itself. */
+/** Reads the publisher of a fetched Python package from its metadata. The package wrote it itself. */
 
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";

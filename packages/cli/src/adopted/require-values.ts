@@ -4,8 +4,10 @@
  * added, and the error has the command line that gives them.
  */
 
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve, sep } from "node:path";
+import { givenWords, lastWords, optionWords } from "../add/given-words.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { safeLine } from "../output/output.ts";
@@ -15,6 +17,7 @@ import { shellQuote } from "../serve/shell-quote.ts";
 import type { AddFlags } from "../toolspec/add-flags.ts";
 import type { ServerEntry } from "../toolspec/catalog.ts";
 import { type ManifestRequirement, requirementText } from "../toolspec/entry-text.ts";
+import { missingArguments } from "./given-arguments.ts";
 
 /**
  * Completes `flags` with what the manifest requires.
@@ -28,22 +31,31 @@ export async function requireValues(
   reference: string,
   flags: AddFlags,
 ): Promise<AddFlags> {
-  const missing = (manifest.requires ?? []).filter((one) => !isGiven(one, flags));
+  const missing = missingOf(context, manifest.requires ?? [], flags);
   if (missing.length === 0) return flags;
   if (flags.yes === true || flags.dryRun === true || !canAsk(context))
     throw missingValues(context, manifest.name, reference, flags, missing);
   let completed = flags;
-  for (const requirement of missing) {
+  for (const [at, requirement] of missing.entries()) {
     const answer = await askLine(`${safeLine(requirementText(requirement))}? `, context);
-    if (answer === "") throw missingValues(context, manifest.name, reference, flags, missing);
+    if (answer === "") throw missingValues(context, manifest.name, reference, completed, missing.slice(at));
     completed = withValue(context, completed, requirement, answer);
   }
   return completed;
 }
 
-/** Whether the flags have the value. Of arguments, only the server knows which is which. */
-function isGiven({ variable }: ManifestRequirement, { env = [], serverArg = [] }: AddFlags): boolean {
-  return variable === undefined ? serverArg.length > 0 : env.some(([name]) => name === variable);
+/** The values that the flags do not have. */
+function missingOf(
+  context: CliContext,
+  requires: readonly ManifestRequirement[],
+  { env = [], serverArg = [] }: AddFlags,
+): readonly ManifestRequirement[] {
+  const variables = new Set(env.map(([name]) => name));
+  const isPath = (word: string) => existsSync(resolve(context.directory, word));
+  const missing = missingArguments(requires, serverArg, isPath);
+  return requires.filter((one) =>
+    one.variable === undefined ? missing.has(one) : !variables.has(one.variable),
+  );
 }
 
 /** Adds a value that was typed, and the access to the path that it is. */
@@ -73,16 +85,26 @@ function missingValues(
   flags: AddFlags,
   missing: readonly ManifestRequirement[],
 ): CliError {
-  const folder = join(homeOf(context), `${name}-data`);
-  const place = mayBeRead(context) ? context.directory : undefined;
-  const values = missing.map((one) => wordsOf(one, { folder, file: join(folder, `${name}.jsonl`), place }));
-  const needsFolder = missing.some(({ value }) => value === "written_file");
+  const { read = [], write = [] } = flags;
+  // Access that was given names the path, where it is one.
+  const only = (paths: readonly string[]) =>
+    paths.length === 1 ? resolve(context.directory, paths[0] ?? "") : undefined;
+  const own = join(homeOf(context), `${name}-data`);
+  const written = only(write);
+  const folder = written ?? own;
+  const readable = only(read);
+  const place = readable ?? (mayBeRead(context) ? context.directory : undefined);
+  const granted = new Set([readable, written]);
+  const values = missing.map((one) =>
+    wordsOf(one, { folder, file: join(folder, `${name}.jsonl`), place, granted }),
+  );
+  const needsFolder = missing.some(({ value }) => value === "written_file") && !existsSync(folder);
   const words = [
     ...(needsFolder ? [`mkdir -p ${shellQuote(folder)} &&`] : []),
     `${ownCommand(context)} add ${shellQuote(reference)}`,
-    ...(flags.id === undefined ? [] : [`--id ${shellQuote(flags.id)}`]),
+    ...givenWords(flags),
     ...values,
-    ...(flags.yes === true ? ["--yes"] : []),
+    ...lastWords(flags),
     ...context.options.configFiles.map((path) => `--config ${shellQuote(path)}`),
   ];
   const what = missing.map((one) => safeLine(requirementText(one))).join(", and ");
@@ -98,27 +120,34 @@ function hintOf(missing: readonly ManifestRequirement[], place: string | undefin
   return "give its value";
 }
 
+/** The paths of a command to copy. */
+interface SuggestedPaths {
+  readonly folder: string;
+  readonly file: string;
+  readonly place: string | undefined;
+  /** Those to which access was given. */
+  readonly granted: ReadonlySet<string | undefined>;
+}
+
 /** The options that give the value, with paths that can be copied, and words in capitals for what nobody can guess. */
 function wordsOf(
   { variable, argument = "VALUE", option, value }: ManifestRequirement,
-  {
-    folder,
-    file,
-    place,
-  }: { readonly folder: string; readonly file: string; readonly place: string | undefined },
+  { folder, file, place, granted }: SuggestedPaths,
 ): string {
   const word = variable === undefined ? argument : "VALUE";
-  const read = place ?? word;
-  const shown = value === "written_file" ? file : value === "read_folder" ? read : word;
-  const access =
-    value === "written_file"
-      ? ` --write ${shellQuote(folder)}`
-      : value === "read_folder"
-        ? ` --read ${shellQuote(read)}`
-        : "";
-  if (variable !== undefined) return `--env ${variable}=${shellQuote(shown)}${access}`;
-  const before = option === undefined ? "" : `--server-arg=${option} `;
-  return `${before}--server-arg ${shellQuote(shown)}${access}`;
+  const readPlace = place ?? word;
+  const shown = value === "written_file" ? file : value === "read_folder" ? readPlace : word;
+  const given =
+    variable === undefined
+      ? [...(option === undefined ? [] : [option]), shown]
+          .map((one) => optionWords("--server-arg", one))
+          .join(" ")
+      : optionWords("--env", `${variable}=${shown}`);
+  return [
+    given,
+    ...(value === "written_file" && !granted.has(folder) ? [optionWords("--write", folder)] : []),
+    ...(value === "read_folder" && !granted.has(place ?? "") ? [optionWords("--read", readPlace)] : []),
+  ].join(" ");
 }
 
 /** Whether the working folder can be shown to a server: no home, and no folder that the home of Toolcrib lies in. */

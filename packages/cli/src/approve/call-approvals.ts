@@ -9,7 +9,7 @@ import type { CliContext } from "../cli-context.ts";
 import { safeLine } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
 
-/** What decides about approvals of calls. A gateway of an earlier version reports none. */
+/** Facts that decide about approvals of calls. A gateway of an earlier version reports none. */
 export type CallApprovalFacts = Partial<Pick<ReturnType<Gateway["policySituation"]>, "targets" | "policy">>;
 
 /** Returns those tools of `names` of a server each of whose calls by a client needs an approval. */

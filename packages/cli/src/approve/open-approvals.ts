@@ -45,7 +45,7 @@ export interface ApprovalAccess extends AsyncDisposable {
 /** A source that is starting. */
 export interface StartingSource {
   readonly id: string;
-  /** What it does now, for people. */
+  /** Its current action, for people. */
   readonly step: string;
 }
 

@@ -25,7 +25,7 @@ export function printWholeArguments(output: Output, args: JsonObject): void {
   );
 }
 
-/** What an approval of a call means for one of its steps. */
+/** The meaning of an approval of a call for one of its steps. */
 const approvalsOfSteps: { readonly [approval: string]: string } = {
   none: "needs no approval",
   this: "approved with this call, exactly as shown",

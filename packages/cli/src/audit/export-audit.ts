@@ -23,7 +23,7 @@ export interface ExportFlags extends Omit<AuditFlags, "limit"> {
   readonly force?: boolean;
 }
 
-/** What was exported. */
+/** Counts of an export. */
 interface Counts {
   records: number;
   unreadable: number;

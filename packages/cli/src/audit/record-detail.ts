@@ -1,4 +1,4 @@
-/** What a record says beside its type, tool and client, as one line for people. The caller makes the text safe for a terminal. */
+/** The facts of a record beside its type, tool and client, as one line for people. The caller makes the text safe for a terminal. */
 
 import type { AuditRecord } from "@toolcrib/store";
 import { counted } from "../output/counted.ts";

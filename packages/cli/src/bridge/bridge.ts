@@ -7,7 +7,7 @@
  * that ends still answers what it has. A call that was lost with its gateway fails; nothing that may change something
  * is sent twice.
  *
- * What is kept of a client is bounded, whatever it sends: the requests without an answer (32 MiB,
+ * The memory for a client is bounded, whatever it sends: the requests without an answer (32 MiB,
  * `pending-requests.ts`), and the other messages, because no more is read until the gateway has received them. So is
  * what is kept for a client that does not read: its messages and the answers of the gateway wait where they are while
  * 4 MiB are unread (`client-pipe.ts`), and of large answers on their way 8 MiB are held, or the oldest of them

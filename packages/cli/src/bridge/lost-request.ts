@@ -1,4 +1,4 @@
-/** What an error says about a request: whether a gateway began with it, and whether another attempt can succeed. */
+/** Finds out about a request from its error: whether a gateway began with it, and whether another attempt can succeed. */
 
 import { McpError, withoutHint } from "@toolcrib/mcp";
 import { CliError } from "../cli-error.ts";

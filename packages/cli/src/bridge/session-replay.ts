@@ -1,5 +1,5 @@
 /**
- * What a client of the legacy era agreed with its server, kept so that a session can be opened again at another
+ * The agreement of a client of the legacy era with its server, kept so that a session can be opened again at another
  * gateway: the handshake, the level of its log and its subscriptions. The client does not notice it.
  */
 

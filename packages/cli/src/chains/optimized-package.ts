@@ -24,7 +24,7 @@ import { version as toolcribVersion } from "../version.ts";
 const manifestPath = "manifest.json";
 const provenancePath = "meta/provenance.json";
 
-/** What an optimized chain consists of. */
+/** The parts of an optimized chain. */
 export interface Optimization {
   readonly steps: readonly OptimizedStep[];
   readonly version: string;

@@ -20,7 +20,7 @@ export interface UnseenPlace {
   readonly reason: ReturnType<typeof unseenArguments>[number]["reason"];
   /** A predicate without its subject: "is contained and sees nothing in …". */
   readonly problem: string;
-  /** What is allowed instead. */
+  /** Allowed alternatives, for people. */
   readonly hint: string;
   readonly span: Span;
 }

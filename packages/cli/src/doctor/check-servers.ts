@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ToolServerConfig } from "@toolcrib/config";
 import { formatDiagnostics, isCodedError } from "@toolcrib/diagnostics";
-import { type GatewayStatus, startGateway } from "@toolcrib/gateway";
+import { type Gateway, type GatewayStatus, startGateway } from "@toolcrib/gateway";
 import type { SourceStatus } from "@toolcrib/inventory";
 import { isJsonObject } from "@toolcrib/json";
 import { changedConfigFiles } from "../access/changed-files.ts";
@@ -204,20 +204,29 @@ async function checkPort({ config }: LoadedConfig, running: RunningGateway | und
     : failed("address", `cannot listen on ${place}: ${code}`, "fix serve.listen");
 }
 
-/** Starts the servers, waits for each, and stops them. Where no gateway can start, such as for a damaged file of the home, that is the finding. */
+/**
+ * Starts the servers, waits for each, and stops them. Where no gateway can start, such as for a damaged file of the home,
+ * that is the finding. An error after the start is one of its own, beside what was found out until then.
+ */
 async function contactServers(context: CliContext, loaded: LoadedConfig): Promise<Finding[]> {
-  if (loaded.config.toolServers.length === 0 && loaded.config.toolspecs.length === 0) return [];
+  const { config, files: configFiles } = loaded;
+  if (config.toolServers.length === 0 && config.toolspecs.length === 0) return [];
+  const logger = createCommandLogger(context, "silent");
+  const findings: Finding[] = [];
+  let isStarted = false;
   try {
-    return await contactStarted(context, loaded);
+    await using gateway = await startGateway(config, gatewayDepsOf(context, { logger, configFiles }));
+    isStarted = true;
+    findings.push(...(await contactStarted(context, gateway)));
   } catch (error) {
     if (context.signal.aborted || !isCodedError(error)) throw error;
-    return [failed("gateway", `it cannot start: ${error.message}`, error.hint)];
+    const message = isStarted ? error.message : `it cannot start: ${error.message}`;
+    findings.push(failed("gateway", message, error.hint));
   }
+  return findings;
 }
 
-async function contactStarted(context: CliContext, { config, files }: LoadedConfig): Promise<Finding[]> {
-  const logger = createCommandLogger(context, "silent");
-  await using gateway = await startGateway(config, gatewayDepsOf(context, { logger, configFiles: files }));
+async function contactStarted(context: CliContext, gateway: Gateway): Promise<Finding[]> {
   const settings = { waitMs: serversWaitMs, signal: context.signal };
   // All findings are reported together, in the order of the configuration.
   const wait = new StartWait(context);
@@ -319,7 +328,7 @@ class StartWait {
     this.#startedAtMs = context.now();
   }
 
-  /** What is waited for, for people. */
+  /** The servers that are waited for, for people. */
   get title(): string {
     const names = this.#late.map(({ id, health }) => {
       return health.phase === "fetching" ? `${id} (${startingText(health)})` : id;

@@ -15,7 +15,7 @@ export interface Finding {
 
 /** A change that `--fix` makes, only of what Toolcrib created, and safe to repeat. */
 export interface Repair {
-  /** What it does, as an imperative: `remove run/gateway-7.json`. */
+  /** Its effect, as an imperative: `remove run/gateway-7.json`. */
   readonly does: string;
   run(): Promise<void> | void;
 }

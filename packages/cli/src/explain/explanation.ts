@@ -18,7 +18,7 @@ interface CauseAndFix {
 export interface ProducedExample extends CauseAndFix {
   /** The texts of the files that it reads, by path. */
   readonly files?: { readonly [path: string]: string };
-  /** What is the case besides the files, such as how a server at port 9000 behaves, in one sentence. */
+  /** The circumstances besides the files, such as how a server at port 9000 behaves, in one sentence. */
   readonly did?: string;
   /** The lines before it, of the kinds of `run`, of a shell, or `toolcrib serve &`. Their output is not shown. */
   readonly before?: readonly string[];
@@ -27,7 +27,7 @@ export interface ProducedExample extends CauseAndFix {
    * and body of an HTTP request, or a message of a client as JSON.
    */
   readonly run: string;
-  /** What the fix changes; with it, a test runs the example again and requires that the code is gone. */
+  /** The change of the fix; with it, a test runs the example again and requires that the code is gone. */
   readonly repaired?: Repaired;
 }
 
@@ -40,7 +40,7 @@ export interface Repaired {
 
 /** The example does not run. A check compares its text with the message in the sources, and finds the code in the test. */
 export interface PrintedExample extends CauseAndFix {
-  /** What was done, in one sentence. */
+  /** The action, in one sentence. */
   readonly did: string;
   /** The message as it is printed, and its hint in a second line. */
   readonly prints: string;

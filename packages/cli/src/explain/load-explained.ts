@@ -25,7 +25,7 @@ export interface ExplainedCode {
 export interface ExplainedExample {
   /** Texts of files by path. */
   readonly files?: { readonly [path: string]: string };
-  /** What was done, where no test runs it; otherwise what is the case besides the files. */
+  /** The action, where no test runs it; otherwise the circumstances besides the files. */
   readonly did?: string;
   /** The lines before `run`. */
   readonly before?: readonly string[];
@@ -33,9 +33,9 @@ export interface ExplainedExample {
   readonly run?: string;
   /** Both as they are shown: commands after `$`, requests and messages as they are sent. */
   readonly lines: readonly string[];
-  /** What the fix changes, where a test makes the code go away with it. */
+  /** The change of the fix, where a test makes the code go away with it. */
   readonly repaired?: Repaired;
-  /** What is printed. */
+  /** The printed text. */
   readonly output: string;
   /** The reason where no test runs it. */
   readonly notRun?: string;

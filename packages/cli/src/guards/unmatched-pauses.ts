@@ -21,7 +21,7 @@ import { loadCliConfig } from "../config/load-cli-config.ts";
 import { knownClients } from "../policy/client-identity.ts";
 import { entriesOf } from "../switches/config-entries.ts";
 
-/** What pauses can name. */
+/** The names that pauses can have. */
 interface Known {
   /** Servers and toolspecs. */
   readonly sources: readonly string[];

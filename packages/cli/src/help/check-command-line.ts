@@ -5,7 +5,7 @@ import { loadCommands } from "../command-list.ts";
 import { createProgram } from "../program.ts";
 import { silentProcess } from "./silent-process.ts";
 
-/** What is wrong with a command line. */
+/** A problem of a command line. */
 export interface CommandLineProblem {
   /** Whether words are missing at its end, as in a text that names a command without its arguments. */
   readonly isIncomplete: boolean;

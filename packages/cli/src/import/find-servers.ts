@@ -26,7 +26,7 @@ export interface FoundServer {
   readonly origin: Origin;
 }
 
-/** What the files say. */
+/** The servers that the files declare. */
 export interface FoundServers {
   readonly servers: readonly FoundServer[];
   /** Entries that only their clients can have. */

@@ -158,7 +158,7 @@ function isRead(path: string, found: Awaited<ReturnType<typeof findServers>>): b
   return found.files.includes(path) || found.problems.some((problem) => problem.file === path);
 }
 
-/** What the configuration has. @throws {CliError} `CLI_CONFIG_INVALID` */
+/** Returns the entries of the configuration. @throws {CliError} `CLI_CONFIG_INVALID` */
 function targetOf(context: CliContext, file: ConfigFile): Target {
   const layer = parseConfigLayer({ name: file.shown, text: file.text });
   if (hasErrors(layer.diagnostics)) throw invalidConfig([file.shown], layer.diagnostics);

@@ -6,7 +6,7 @@ import type { JsonObject } from "@toolcrib/json";
 export interface FoundSecret {
   /** The name in `secret_key_ref`. */
   readonly name: string;
-  /** What it is, such as `variable GITHUB_TOKEN`. */
+  /** Its purpose, such as `variable GITHUB_TOKEN`. */
   readonly purpose: string;
   /** The value that goes into the store; undefined where only the user has it. */
   readonly value: string | undefined;
@@ -35,9 +35,9 @@ export interface PlannedServer {
   readonly shown: string;
   /** Why the version may change by itself; undefined where it is pinned, or no version is known. */
   readonly unpinned: string | undefined;
-  /** What is different from the client's entry, one line each. */
+  /** The differences from the client's entry, one line each. */
   readonly notes: readonly string[];
-  /** What its process may reach here, in one line; undefined where it runs elsewhere. @default not known */
+  /** The access of its process here, in one line; undefined where it runs elsewhere. @default not known */
   readonly reach?: string | undefined;
   readonly isDisabled: boolean;
   /** Variables of the environment that it needs, and that are not set here. */
@@ -69,7 +69,7 @@ export interface FileProblem {
   readonly message: string;
 }
 
-/** What an import would do. */
+/** The plan of an import. */
 export interface ImportPlan {
   readonly servers: readonly PlannedServer[];
   readonly leftOut: readonly LeftOut[];

@@ -20,7 +20,7 @@ import type { PlannedServer } from "./import-types.ts";
 
 const operator = localIdentity("cli", "cli");
 
-/** What a start showed. */
+/** The result of a start. */
 export type Measured =
   | { readonly kind: "measured"; readonly tools: number; readonly tokens: number }
   | { readonly kind: "failed"; readonly reason: string };

@@ -23,7 +23,7 @@ export interface PlannedMove extends Move {
   readonly file: string;
 }
 
-/** What moves, and what stays in the clients. */
+/** The entries that move, and those that stay in the clients. */
 export interface MovePlan {
   readonly moves: readonly PlannedMove[];
   readonly staying: readonly { readonly origin: Origin; readonly reason: string }[];

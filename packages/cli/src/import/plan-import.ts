@@ -142,7 +142,7 @@ function freeId(name: string, taken: readonly string[]): string {
   }
 }
 
-/** What decides whether two servers are one: their command with its arguments, or their URL. */
+/** Returns the key that decides whether two servers are one: their command with its arguments, or their URL. */
 function addressOf(transport: JsonObject, secrets: readonly FoundSecret[]): string {
   const value = (part: JsonValue | undefined): JsonValue => {
     if (Array.isArray(part)) return part.map(value);

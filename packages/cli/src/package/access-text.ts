@@ -1,4 +1,4 @@
-/** What a package can reach, in one line for people. Pure. */
+/** Describes the access of a package in one line for people. Pure. */
 
 import type { PackageReach } from "@toolcrib/mcpkg";
 

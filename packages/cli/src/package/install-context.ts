@@ -1,4 +1,4 @@
-/** What the commands for installed packages need: places, dependencies, and archives from URLs. */
+/** The context of the commands for installed packages: places, dependencies, and archives from URLs. */
 
 import { randomBytes } from "node:crypto";
 import { realpath } from "node:fs/promises";

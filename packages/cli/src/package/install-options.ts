@@ -9,7 +9,7 @@ export const placeOptions = {
   },
 } as const satisfies CliOptions;
 
-/** What is refused without a flag of its own. */
+/** Options that allow packages that are refused without them. */
 export const allowOptions = {
   allowUnsigned: { help: "allow packages from a URL or a registry that are not signed" },
   allowStrippedSignature: { help: "allow an unsigned package in place of a signed one" },

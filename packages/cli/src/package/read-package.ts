@@ -100,7 +100,7 @@ async function isFolder(file: string, path: string): Promise<boolean> {
   }
 }
 
-/** What is in the folder in which `file` is not, spelled as `path` is; nothing where that cannot be read. */
+/** Returns the entries of the folder in which `file` is not, spelled as `path` is; nothing where that cannot be read. */
 async function siblingsOf(file: string, path: string): Promise<readonly string[]> {
   try {
     return (await readdir(dirname(file))).map((name) => join(dirname(path), name));

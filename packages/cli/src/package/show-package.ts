@@ -59,7 +59,7 @@ export async function showPackage(context: CliContext, path: string): Promise<Ex
   return printPackage(context, found);
 }
 
-/** What is known about an installed package beyond its files. */
+/** Facts about an installed package beyond its files. */
 export interface InstallFacts {
   /** Members of the JSON document. */
   readonly json: object;

@@ -9,7 +9,7 @@ import { shellQuote } from "../serve/shell-quote.ts";
 /** A policy of a file, and how its parts relate to a request. */
 type ExplainedPolicy = Awaited<ReturnType<OfflinePolicy["explain"]>>[number];
 
-/** What the policy decides, and why. */
+/** A decision of the policy, and its reason. */
 export interface Explanation {
   readonly decision: Decision;
   /** The policies that decided, and where none permits, those that are closest to it. */

@@ -22,7 +22,7 @@ import { createCommandLogger } from "../create-command-logger.ts";
 import { safeLine } from "../output/output.ts";
 import { asTyped } from "../serve/source-table.ts";
 
-/** What a question about the policy needs. */
+/** The context of a question about the policy. */
 export interface PolicySituation {
   readonly policy: PolicyConfig;
   readonly targets: readonly PolicyTarget[];
@@ -49,7 +49,7 @@ export interface SituationOptions {
   readonly onDisk?: boolean | undefined;
 }
 
-/** What a running gateway answers. */
+/** The answer of a running gateway. */
 type GatewayAnswer = ReturnType<Gateway["policySituation"]>;
 
 /**

@@ -20,7 +20,7 @@ export interface MatrixFlags {
 }
 
 /**
- * What a client may do: `call` includes to list; `list` is a tool that it sees and whose calls are denied; `depends`
+ * The access of a client: `call` includes to list; `list` is a tool that it sees and whose calls are denied; `depends`
  * is a call that the policy decides by its arguments.
  */
 type Cell = "call" | "depends" | "list" | "-";

@@ -21,7 +21,7 @@ export interface SimulateFlags {
   readonly since?: AuditTime;
 }
 
-/** What the policy would have decided about a recorded call. */
+/** The decision that the policy would have made about a recorded call. */
 type Verdict = "same" | "denied now" | "allowed now" | "undecidable" | "unknown tool";
 
 /** Calls of one client and one tool with the same verdict. */
@@ -31,7 +31,7 @@ interface Group {
   readonly verdict: Verdict;
   /** The rule that decides now, or the first on which the decision depends. */
   readonly rule: string | undefined;
-  /** What the rule reads and the records leave out; empty where the call can be decided. */
+  /** The facts that the rule reads and the records leave out; empty where the call can be decided. */
   readonly missing: readonly string[];
   count: number;
 }

@@ -38,7 +38,7 @@ interface TestResult {
   readonly file: string;
   readonly name: string;
   readonly passed: boolean;
-  /** What differs; empty for a test that passed. */
+  /** The differences; empty for a test that passed. */
   readonly lines: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * What stays in the home after entries are removed from the configuration, and nothing else uses: stored secrets,
+ * Things that stay in the home after entries are removed from the configuration, and nothing else uses: stored secrets,
  * pins, remembered definitions, fetched packages and switches. Removed on request only.
  */
 

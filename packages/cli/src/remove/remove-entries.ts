@@ -161,7 +161,7 @@ async function write(context: CliContext, changes: readonly ChangedFile[]): Prom
   for (const { path, text } of changes) await writeUserFile(path, text);
 }
 
-/** What still names the entries and stays in the configuration. */
+/** Returns the settings that still name the entries and stay in the configuration. */
 function usesOf(
   { policy, profiles, toolOverrides }: GatewayConfig,
   ids: readonly string[],

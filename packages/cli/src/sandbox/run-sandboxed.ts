@@ -65,7 +65,7 @@ function toNetwork({ network = "deny", allow = [] }: SandboxRunFlags): "deny" | 
   return network;
 }
 
-/** What the program may reach. @throws {CliError} `CLI_USAGE` */
+/** Returns the hosts that the program may reach. @throws {CliError} `CLI_USAGE` */
 function toSource({ allow = [] }: SandboxRunFlags): EgressSource {
   const hosts = allow.map((entry) => {
     const host = parseAllowedHost(entry);

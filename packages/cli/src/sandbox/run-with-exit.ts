@@ -12,7 +12,7 @@ import { type ExitCode, toExitCode } from "../exit-codes.ts";
 import { findExecutable } from "../find-executable.ts";
 import { createSandboxes } from "./create-sandboxes.ts";
 
-/** What a program needs to find and use the exit of its network. */
+/** The parts of a contained start by which a program finds and uses the exit of its network. */
 interface NetworkExit {
   readonly variables: Environment;
   readonly files: NonNullable<SandboxPolicy["files"]>;

@@ -47,7 +47,7 @@ function keepsProperties(before: JsonObject, after: JsonObject): boolean {
   );
 }
 
-/** What decides about a version. */
+/** The facts that decide about a version. */
 export interface VersionRequest {
   /** The newest release; absent for the first one. */
   readonly previous?: string | undefined;

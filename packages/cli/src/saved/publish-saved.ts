@@ -237,7 +237,7 @@ function parse(name: string, content: ProgramPackage): ToolPackage {
   });
 }
 
-/** What the publisher should know before others have the package. */
+/** Returns remarks for the publisher, before others have the package. */
 function remarksOf(
   { options }: CliContext,
   name: string,

@@ -15,7 +15,7 @@ const readsMaxCount = 8;
 /** Milliseconds before such files are read again. */
 const againMs = 40;
 
-/** What became of a reload. */
+/** The outcome of a reload. */
 export type ReloadOutcome = Awaited<ReturnType<Gateway["applyConfig"]>> & {
   /** Warnings about the configuration, with places. */
   readonly warnings?: string;

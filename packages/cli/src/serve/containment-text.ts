@@ -1,4 +1,4 @@
-/** What contains the process of a server, in words for people. */
+/** Describes what contains the process of a server, in words for people. */
 
 import type { GatewayStatus } from "@toolcrib/gateway";
 import type { SourceStatus } from "@toolcrib/inventory";

@@ -36,7 +36,7 @@ export function findExampleCall(tools: Iterable<ToolDescription>): ExampleCall |
 const readOnlyName =
   /^(?:echo|ping|list|get|read|search|find|show|describe|status|info|time|now|version|count|sum|add)(?:$|[^a-z])/i;
 
-/** What a server declares about a tool that the gateway treats otherwise. */
+/** Facts that a server declares about a tool that the gateway treats otherwise. */
 export interface DeclaredOtherwise {
   readonly annotations: JsonObject;
   readonly trustState: string;

@@ -15,7 +15,7 @@ const intervalMs = 5000;
 /** CPU time of one interval from which a gateway without calls is busy, in milliseconds; a start takes less than half. */
 const busyMs = 1500;
 
-/** What the launcher sets on the global object where it turned the compilers off. */
+/** Name of the member that the launcher sets on the global object where it turned the compilers off. */
 const mark = Symbol.for("toolcrib.compilersAreOff");
 
 /** Turns both compilers on again, where the launcher turned them off. */

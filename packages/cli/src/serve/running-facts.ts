@@ -16,7 +16,7 @@ import { identitySecrets } from "../secret/identity-secrets.ts";
 
 type OwnSecrets = Awaited<ReturnType<typeof identitySecrets>>;
 
-/** What is known about a running gateway. */
+/** Facts about a running gateway. */
 export interface RunningFacts {
   readonly running: RunningGateway;
   /** Other gateways of the home. */

@@ -60,7 +60,7 @@ export function openConfigFor(context: CliContext, id: string): ConfigFile {
 export interface PreparedServer extends ImportedServer {
   /** Id of its entry. */
   readonly id: string;
-  /** What was imported, for people: its name and version. */
+  /** The imported server, for people: its name and version. */
   readonly title: string;
   /** Findings of its file. */
   readonly found: readonly Diagnostic[];
@@ -148,7 +148,7 @@ export function requireEntry({ entry, title, found, diagnostics: own }: Prepared
   );
 }
 
-/** What becomes of an import that was read. */
+/** Completes an import that was read. */
 export type FinishImport = (context: CliContext, server: PreparedServer) => Promise<ExitCode>;
 
 /** Keeps the indentation of a line of YAML. */

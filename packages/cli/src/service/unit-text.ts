@@ -14,7 +14,7 @@
  *   no capabilities that it could take away.
  */
 
-/** What the unit starts. */
+/** Facts about the program that the unit starts. */
 export interface UnitFacts {
   /** Program and arguments; the program as an absolute path. */
   readonly command: readonly string[];

@@ -20,7 +20,7 @@ import { rememberedTools } from "../known-names/remembered-tools.ts";
 import { reasonLine } from "../output/output.ts";
 import { entriesOf } from "./config-entries.ts";
 
-/** What is asked for. */
+/** A request to enable or disable servers or tools. */
 export interface SwitchRequest {
   readonly kind: "server" | "tool";
   readonly names: readonly string[];

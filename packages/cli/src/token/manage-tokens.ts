@@ -28,7 +28,7 @@ interface ListedToken {
   readonly expiresAt: null;
   /** The start of the last call on the audit trail; null where the trail has none. */
   readonly lastCallAt: string | null;
-  /** What `policy.clients` adds for it; null where nothing, undefined where the configuration has errors. */
+  /** Rules that `policy.clients` adds for it; null where nothing, undefined where the configuration has errors. */
   readonly rules: TokenRules | null | undefined;
   /** Why no gateway accepts it. */
   readonly problem?: { readonly code: string; readonly message: string; readonly hint: string | undefined };

@@ -58,7 +58,7 @@ export interface BuildFlags extends BuildFileFlags {
   readonly debianMirror?: string;
 }
 
-/** What every part of a build needs. */
+/** The context that every part of a build needs. */
 interface Build {
   readonly toolpacks: readonly Toolpack[];
   readonly engine: ToolpackEngine;
@@ -69,7 +69,7 @@ interface Build {
   readonly key: KeyObject | undefined;
 }
 
-/** What a build writes. */
+/** The results of a build. */
 interface Results {
   readonly files: Map<string, FileParts>;
   readonly subjects: ProvenanceSubject[];

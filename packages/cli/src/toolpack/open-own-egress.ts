@@ -14,7 +14,7 @@ import { egressPatterns, type Manifest, type PlacedCredential } from "@toolcrib/
 import type { CliContext } from "../cli-context.ts";
 import { environmentVariableOf, readVariable, type ToolpackEgress } from "./credential-variables.ts";
 
-/** What requests of one service need. */
+/** Settings of the requests of one service. */
 export interface OwnEgressSettings {
   readonly placed: readonly PlacedCredential[];
   /** The names of secrets by the id of their credential, where they differ from the suggested ones. */

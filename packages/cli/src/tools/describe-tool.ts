@@ -51,7 +51,7 @@ function printTool(context: CliContext, tool: ToolDescription): void {
 /** Columns of a text of the command itself. */
 const columns = 80;
 
-/** What an annotation says when it is true, and when it is false. */
+/** The words for an annotation that is true, and for one that is false. */
 const hintWords: readonly (readonly [name: string, yes: string, no: string])[] = [
   ["readOnlyHint", "only reads", "writes"],
   ["destructiveHint", "may destroy data", "destroys no data"],

@@ -73,7 +73,7 @@ function rankRows({ ranks }: ToolHit): string[][] {
   return [...row(ranks?.words, "by words"), ...row(ranks?.meaning, "by meaning", similarity)];
 }
 
-/** What the fields of the parts of a score are for people; the others are called as in the definition. */
+/** The names of the fields of a score for people; the others are called as in the definition. */
 const fieldNames: { readonly [field: string]: string } = {
   learned: "learned from your use",
   shared: "learned from several clients",

@@ -84,7 +84,7 @@ function showEntries(
   output.print("", output.style("dim", `Add one with ${ownCommand(context)} add NAME`));
 }
 
-/** What an entry adds: an API, which Toolcrib calls itself, or a server, which it runs. */
+/** Returns the kind of an entry: an API, which Toolcrib calls itself, or a server, which it runs. */
 function kindOf({ toolspec }: CatalogEntry): string {
   return toolspec === undefined ? "server" : "API";
 }

@@ -30,7 +30,7 @@ interface EndedCall {
   readonly isFailed: boolean;
 }
 
-/** What calls are summed by. */
+/** The groups by which calls are summed. */
 export type CallGroup = "server" | "client" | "tool";
 
 /** The sums of a name. */

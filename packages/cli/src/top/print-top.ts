@@ -6,7 +6,7 @@ import type { Column } from "../output/table.ts";
 import { textWidth } from "../output/text-width.ts";
 import type { CallGroup, CallSums } from "./call-window.ts";
 
-/** What rows can be sorted by, with the key of each on a terminal. */
+/** Columns that rows can be sorted by, with the key of each on a terminal. */
 export const sortKeys = {
   calls: "c",
   errors: "e",

@@ -48,7 +48,7 @@ export async function showTop(context: CliContext, flags: TopFlags): Promise<Exi
 
 type UsageStatus = Pick<GatewayStatus, "callsInFlight" | "sessions" | "discovery">;
 
-/** What the running gateway says, besides the trail. */
+/** The status of the running gateway, besides the trail. */
 type GatewayFacts =
   | { readonly isRunning: false; readonly reason: string }
   | { readonly isRunning: true; readonly status: UsageStatus };

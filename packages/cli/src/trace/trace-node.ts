@@ -17,7 +17,7 @@ export interface TraceNode {
   readonly outcome?: string;
   /** Whether it is a call without a completion. */
   readonly isOpen?: boolean;
-  /** What else is known, for people. Foreign text. */
+  /** Further facts, for people. Foreign text. */
   readonly details: readonly string[];
   /** The same about a call, for programs. */
   readonly facts?: { readonly [name: string]: unknown };
@@ -29,7 +29,7 @@ export interface TraceNode {
 /** The records about one call besides its intent and its completion, by the id of the call. */
 export type CallEvents = ReadonlyMap<string, readonly AuditRecord[]>;
 
-/** What the trail says about a call and its inner calls. */
+/** The records of a call and its inner calls. */
 export interface CallHistory {
   readonly call: AuditCall;
   readonly events: CallEvents;

@@ -1,4 +1,4 @@
-/** What a live view knows about the gateway of a home: it runs, is lost, or never ran. Heals when a gateway answers again. */
+/** The state of the gateway of a home, as a live view knows it: it runs, is lost, or never ran. Heals when a gateway answers again. */
 
 import { isCodedError } from "@toolcrib/diagnostics";
 import { findReachableGateways } from "../access/open-tool-access.ts";

@@ -28,7 +28,7 @@ export interface OnlineCheck {
   run(limits: OnlineLimits): Promise<readonly Finding[]>;
 }
 
-/** What the checks of one command share. */
+/** Limits that the checks of one command share. */
 export interface OnlineLimits {
   readonly signal: AbortSignal;
   readonly bytes: { left: number };
