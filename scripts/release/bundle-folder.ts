@@ -76,7 +76,7 @@ export async function bundleFolder(bundle: FolderBundle): Promise<BundledModules
   const { root, folder, format } = bundle;
   const sources = new Set<string>();
   const undici = new Set<string>();
-  const libraries = new LateLibraries((path) => isOwnModule(path, root));
+  const libraries = new LateLibraries(root, (path) => isOwnModule(path, root));
   const entries = { ...bundle.entries, ...(bundle.startsGateways ? ownEntries : {}) };
   const isEntry = new Set(Object.values(entries).map((path) => join(root, path)));
   const build = await rolldown({

@@ -5,6 +5,8 @@
  * In the place of a library, the modules of the bundle import a small module with the same names. Each name stands for a
  * function, a class or an object that is used as a whole: called, constructed, or asked for a member. A module must not do
  * that while it is loaded, which would load the library.
+ *
+ * A library that cannot be loaded is the error `LIBRARY_UNAVAILABLE`, and is loaded again with the next use.
  */
 
 import assert from "node:assert/strict";
@@ -31,25 +33,48 @@ type Found = Map<string, string>;
 const prefix = "\0late:";
 const common = `${prefix}*`;
 
-/** Loads a library with the first use of an export. `instanceof` asks for members, too. */
-const commonCode = `import { createRequire } from "node:module";
+/** The module that makes the error of a library that cannot be loaded, from the root. */
+const failurePath = "packages/diagnostics/src/library-unavailable.ts";
+
+/**
+ * Loads a library with the first use of an export. `instanceof` asks for members, too. A library whose code failed once has
+ * exports that are undefined.
+ */
+const commonCode = (root: string) => `import { createRequire } from "node:module";
+import { libraryUnavailable } from ${JSON.stringify(join(root, failurePath))};
 export const require = createRequire(import.meta.url);
-export const late = (read) =>
-  new Proxy(function () {}, {
-    apply: (_, self, values) => Reflect.apply(read(), self, values),
-    construct: (_, values) => Reflect.construct(read(), values),
-    get: (_, name) => Reflect.get(read(), name),
-    has: (_, name) => Reflect.has(read(), name),
+export const late = (name, read) => {
+  const load = () => {
+    let value;
+    try {
+      value = read();
+    } catch (cause) {
+      throw libraryUnavailable(name, cause);
+    }
+    if (value === undefined) throw libraryUnavailable(name, undefined);
+    return value;
+  };
+  return new Proxy(function () {}, {
+    apply: (_, self, values) => Reflect.apply(load(), self, values),
+    construct: (_, values) => Reflect.construct(load(), values),
+    get: (_, name) => Reflect.get(load(), name),
+    has: (_, name) => Reflect.has(load(), name),
   });
+};
 `;
 
 /** The libraries of a bundle. */
 export class LateLibraries {
   readonly #found: Found = new Map();
+  readonly #root: string;
   readonly #isOwnModule: (path: string) => boolean;
 
-  /** @param isOwnModule whether a module is one of this repository: libraries import each other as usual */
-  constructor(isOwnModule: (path: string) => boolean) {
+  /**
+   * @param root the folder of the repository
+   * @param isOwnModule whether a module is one of this repository: libraries import each other as usual
+   */
+  constructor(root: string, isOwnModule: (path: string) => boolean) {
+    this.#root = root;
     this.#isOwnModule = isOwnModule;
   }
 
@@ -75,7 +100,7 @@ export class LateLibraries {
         return `${prefix}${id}`;
       },
       load: (id) => {
-        if (id === common) return { code: commonCode, moduleSideEffects: false };
+        if (id === common) return { code: commonCode(this.#root), moduleSideEffects: false };
         if (!id.startsWith(prefix)) return null;
         return codeFor(id.slice(prefix.length), found);
       },
@@ -168,7 +193,7 @@ async function codeFor(id: string, found: Found): Promise<{ code: string; module
     .filter((name) => name === "default" || /^[A-Za-z_$][\w$]*$/.test(name))
     .map((name) => {
       const value = isCommonJs && name === "default" ? library : `${library}.${name}`;
-      return `const late_${name} = /* @__PURE__ */ late(() => ${value});\nexport { late_${name} as ${name} };`;
+      return `const late_${name} = /* @__PURE__ */ late(${JSON.stringify(fileNameOf(file))}, () => ${value});\nexport { late_${name} as ${name} };`;
     });
   return {
     code: [`import { late, require } from ${JSON.stringify(common)};`, ...lines].join("\n"),

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -111,3 +111,125 @@ test("a gateway loads the check of arguments with its first call, and no library
   assert.ok(!loaded().includes("yaml"), loaded().join());
   await client.close();
 });
+
+/** The code and the text of what a gateway answers to a call. */
+interface Answer {
+  readonly code: unknown;
+  readonly text: string;
+}
+
+/** The answers of a gateway of a copy of the bundle, of which `library` is away for the first calls. */
+async function answersWithout(
+  library: string,
+  schema: object,
+  calls: readonly object[],
+): Promise<{ readonly without: readonly Answer[]; readonly after: readonly Answer[]; readonly log: string }> {
+  await using directory = await makeTemporaryDirectory();
+  const copied = directory.join("bundle");
+  cpSync(dirname(bundle!), copied, { recursive: true });
+  const server = directory.join("server.mjs");
+  writeFileSync(server, serverCode(schema));
+  const config = directory.join("toolcrib.yaml");
+  const transport = { kind: "stdio", command: process.execPath, args: [server] };
+  const one = { id: "s", transport, trust_state: "verified" };
+  writeFileSync(config, JSON.stringify({ tool_servers: [one], serve: { auth: "none" } }));
+  const args = [join(copied, basename(bundle!)), "serve", "--config", config, "--listen", "127.0.0.1:0"];
+  await using gateway = await startServerProcess(process.execPath, args, {
+    urlPattern: /http:\/\/127\.0\.0\.1:\d+\/mcp/,
+    env: { ...cleanEnvironment(directory.path), TOOLCRIB_HOME: directory.join("home") },
+  });
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(gateway.url)));
+  await waitUntil(async () => (await client.listTools()).tools.some(({ name }) => name === "s__take"));
+  const call = async (values: object): Promise<Answer> => {
+    const request = client.callTool({ name: "s__take", arguments: { ...values } });
+    const answer = await request.catch(({ message, data }: { message: string; data?: unknown }) => ({
+      content: [{ text: message }],
+      _meta: data as object,
+    }));
+    const { content, _meta: meta = {} } = answer as {
+      readonly content: readonly { readonly text: string }[];
+      readonly _meta?: { readonly [key: string]: unknown };
+    };
+    return { code: meta["toolcrib/code"] ?? meta["code"], text: content.map(({ text }) => text).join("\n") };
+  };
+  const callAll = async () => {
+    const answers: Answer[] = [];
+    for (const values of calls) answers.push(await call(values));
+    return answers;
+  };
+  const file = join(copied, `${library}.cjs`);
+  renameSync(file, `${file}.away`);
+  const without = await callAll();
+  renameSync(`${file}.away`, file);
+  const after = await callAll();
+  await client.close();
+  return { without, after, log: gateway.stderr() };
+}
+
+/** A server whose tool `take` has `schema`, and returns what reached it. */
+function serverCode(schema: object): string {
+  return `
+import { createInterface } from "node:readline";
+const tools = [{ name: "take", description: "Takes values", inputSchema: ${JSON.stringify(schema)} }];
+const answers = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } }),
+  "tools/list": () => ({ tools }),
+  "tools/call": ({ arguments: args }) => ({ content: [{ type: "text", text: "reached with " + JSON.stringify(args) }] }),
+};
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) continue;
+  const answer = answers[method];
+  const rest = answer === undefined ? { error: { code: -32601, message: "unknown" } } : { result: answer(params) };
+  console.log(JSON.stringify({ jsonrpc: "2.0", id, ...rest }));
+}`;
+}
+
+const missing = { skip: bundle === undefined && "npm test bundles the command" };
+const refusal = (library: string) =>
+  new RegExp(`Cannot load the library ${library}\\.cjs of Toolcrib: \\w+[^/]*restart it`);
+
+for (const { library, schema, valid, invalid } of [
+  {
+    library: "ajv",
+    schema: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] },
+    valid: { n: 1 },
+    invalid: { n: "/etc/shadow" },
+  },
+  {
+    library: "ajv",
+    schema: {
+      $schema: "http://json-schema.org/draft-07/schema#",
+      type: "object",
+      properties: { n: { type: "string", format: "date" } },
+      unevaluatedProperties: false,
+    },
+    valid: { n: "2026-01-01" },
+    invalid: { n: "/etc/shadow" },
+  },
+  {
+    library: "re2js",
+    schema: { type: "object", properties: { n: { type: "string", pattern: "^[a-z]+$" } } },
+    valid: { n: "abc" },
+    invalid: { n: "/etc/shadow" },
+  },
+]) {
+  test(
+    `no call passes unchecked while ${library} cannot be loaded, nor after: ${JSON.stringify(schema)}`,
+    missing,
+    async () => {
+      const { without, after, log } = await answersWithout(library, schema, [invalid, valid, invalid]);
+      for (const { code, text } of without) {
+        assert.equal(code, "LIBRARY_UNAVAILABLE", text);
+        assert.match(text, refusal(library));
+      }
+      assert.deepEqual(
+        after.map(({ code }) => code),
+        ["ARGUMENTS_INVALID", undefined, "ARGUMENTS_INVALID"],
+      );
+      assert.equal(after[1]!.text, `reached with ${JSON.stringify(valid)}`);
+      assert.doesNotMatch(log, /unchecked/);
+    },
+  );
+}

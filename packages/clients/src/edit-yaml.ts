@@ -1,5 +1,6 @@
 /** Edits YAML: the entry of a server is added after the last one of its section, and removed with its own lines. */
 
+import { isCodedError } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import {
   type Document,
@@ -13,7 +14,6 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import { ClientsError } from "./clients-error.ts";
 import { byteOrderMark, lineEndingOf, type ServerPlace, shapeError, syntaxError } from "./server-place.ts";
 
 /** Returns `text` with the server. */
@@ -86,7 +86,7 @@ export function dataOfYaml(text: string): unknown {
   try {
     return documentOf(text).toJS();
   } catch (error) {
-    if (error instanceof ClientsError) throw error;
+    if (isCodedError(error)) throw error;
     throw shapeError("The file has too many aliases");
   }
 }

@@ -1,5 +1,6 @@
 /** Formats of texts in draft-07 (`format`). An unknown format accepts every text. Pure. */
 
+import { isCodedError } from "@toolcrib/diagnostics";
 import formatsPlugin from "ajv-formats";
 
 /** Whether `text` has the format `name`. */
@@ -17,7 +18,9 @@ function find(name: string): RegExp | ((text: string) => unknown) | undefined {
     return check instanceof RegExp || typeof check === "function"
       ? (check as RegExp | ((text: string) => unknown))
       : undefined;
-  } catch {
+  } catch (error) {
+    // The library could not be loaded; any other error is about the name.
+    if (isCodedError(error)) throw error;
     return undefined;
   }
 }

@@ -2,10 +2,11 @@
  * JSON Schema validation (2020-12, and draft-07 if `$schema` names it). Schemas
  * come from untrusted servers: they are compiled lazily and kept in a bounded
  * cache, no remote `$ref` is fetched, and a schema that does not compile is a
- * verdict, not an exception. Patterns take linear time, and each validation a
+ * verdict, not an exception. A library that cannot be loaded is none. Patterns take linear time, and each validation a
  * bounded number of steps.
  */
 
+import { isCodedError } from "@toolcrib/diagnostics";
 import type { ErrorObject } from "ajv";
 import { canonicalJson } from "./canonical-json.ts";
 import { type CompiledSchema, compileSchema } from "./compile-schema.ts";
@@ -76,9 +77,10 @@ export class SchemaValidator {
   }
 
   /**
-   * Validates `value` against `schema`. Never throws, and never changes the
-   * value: no coercion, no defaults. A value that takes too many steps is
-   * invalid.
+   * Validates `value` against `schema`. Never changes the value: no coercion,
+   * no defaults. A value that takes too many steps is invalid.
+   *
+   * @throws {CodedError} `LIBRARY_UNAVAILABLE` and nothing else, where nothing was checked; the next validation loads it again
    */
   validate(schema: JsonObject, value: unknown): SchemaVerdict {
     const compiled = this.#compiledFor(schema);
@@ -93,6 +95,7 @@ export class SchemaValidator {
         const message = `takes more than ${this.#maxSteps} steps to check and is refused`;
         return { kind: "invalid", problems: [{ path: "", message }] };
       }
+      rethrowUnavailable(thrown);
       // A reference to itself overflows the stack.
       return { kind: "unusable", reason: cut(`it cannot be applied: ${(thrown as Error).message}`) };
     } finally {
@@ -123,6 +126,7 @@ export class SchemaValidator {
     try {
       return compileSchema(schema, (uri) => this.#documents.get(uri));
     } catch (error) {
+      rethrowUnavailable(error);
       return { reason: cut((error as Error).message), rest: withoutUnsupportedPatterns(schema) };
     }
   }
@@ -142,9 +146,15 @@ export class SchemaValidator {
       }
       return compiled;
     } catch (error) {
+      rethrowUnavailable(error);
       return { reason: (error as Error).message };
     }
   }
+}
+
+/** A schema that could not be looked at has no verdict, which would be kept. */
+function rethrowUnavailable(thrown: unknown): void {
+  if (isCodedError(thrown) && thrown.code === "LIBRARY_UNAVAILABLE") throw thrown;
 }
 
 /** Returns the problems of `value`; undefined if it is valid. */

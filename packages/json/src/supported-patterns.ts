@@ -4,6 +4,7 @@
  * pattern accepts more values and never fewer. Pure.
  */
 
+import { isCodedError } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, type JsonValue } from "./json-value.ts";
 import { compileLinearRegExp } from "./linear-regexp.ts";
 import { StepBudget } from "./step-budget.ts";
@@ -69,7 +70,9 @@ function isSupported(pattern: string): boolean {
   try {
     compileLinearRegExp(pattern, "u", new StepBudget());
     return true;
-  } catch {
+  } catch (error) {
+    // RE2 could not be loaded, and has refused nothing.
+    if (isCodedError(error)) throw error;
     return false;
   }
 }

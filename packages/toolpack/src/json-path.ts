@@ -5,7 +5,7 @@
  * supported, because counting steps does not bound a regular expression.
  */
 
-import { messageOf } from "@toolcrib/diagnostics";
+import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import type { JsonValue } from "@toolcrib/json";
 import type { SelectJson } from "@toolcrib/toolspec";
 import { JSONPathEnvironment, type JSONPathNode, type JSONPathQuery } from "json-p3";
@@ -40,22 +40,25 @@ function environment(): JSONPathEnvironment {
   return known;
 }
 
-/** Returns why `path` is not valid, for `lintCatalog`; `undefined` if it is. */
+/** Returns why `path` is not valid, for `lintCatalog`; `undefined` if it is. @throws {CodedError} `LIBRARY_UNAVAILABLE` */
 export function jsonPathFault(path: string): string | undefined {
   try {
     environment().compile(path);
     return undefined;
   } catch (error) {
+    // The library could not be loaded.
+    if (isCodedError(error)) throw error;
     return messageOf(error);
   }
 }
 
-/** Compiles `path`. @throws {ToolpackError} `TOOLPACK_PATH_INVALID` */
+/** Compiles `path`. @throws {CodedError} `TOOLPACK_PATH_INVALID`, `LIBRARY_UNAVAILABLE` */
 export function compilePath(path: string): CompiledPath {
   let query: JSONPathQuery;
   try {
     query = environment().compile(path);
   } catch (cause) {
+    if (isCodedError(cause)) throw cause;
     const message = `Cannot use the JSONPath ${JSON.stringify(path)}: ${messageOf(cause)}`;
     throw new ToolpackError("TOOLPACK_PATH_INVALID", message, {
       hint: "write a path of RFC 9535 without match() and search()",

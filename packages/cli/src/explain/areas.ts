@@ -6,6 +6,7 @@ import { explanations as cedar } from "./areas/cedar.ts";
 import { explanations as cli } from "./areas/cli.ts";
 import { explanations as clients } from "./areas/clients.ts";
 import { explanations as config } from "./areas/config.ts";
+import { explanations as diagnostics } from "./areas/diagnostics.ts";
 import { explanations as discovery } from "./areas/discovery.ts";
 import { explanations as egress } from "./areas/egress.ts";
 import { explanations as embeddings } from "./areas/embeddings.ts";
@@ -49,6 +50,7 @@ export const areas: { readonly [area: string]: Explanations } = {
   cli,
   clients,
   config,
+  diagnostics,
   discovery,
   egress,
   embeddings,

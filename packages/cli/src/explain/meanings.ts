@@ -239,6 +239,7 @@ export const meanings: { readonly [code: string]: string } = {
   JSON_TOO_MANY_VALUES: "A JSON text has more values than its limit.",
   LEARNING_FILE_UNREADABLE: "A file of learned words cannot be read or is damaged. Its words do not count, and it is not replaced.",
   LEARNING_UNWRITABLE: "Learned words cannot be stored or forgotten. Search works without them.",
+  LIBRARY_UNAVAILABLE: "A library of the installation that an operation needs cannot be loaded.",
   MANIFEST_BARE_WORD: "A text without quotes means something else to YAML 1.1 readers of a manifest.",
   MANIFEST_BUILDER_INVALID: "The builder of an image is unknown.",
   MANIFEST_CATEGORY_INVALID: "The category of a manifest is not in the list.",

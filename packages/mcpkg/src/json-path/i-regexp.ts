@@ -6,6 +6,7 @@
  * compliance suite of RFC 9535. The dot is any character but `\n` and `\r`.
  */
 
+import { isCodedError } from "@toolcrib/diagnostics";
 import { RE2JS } from "re2js";
 
 /** A pattern that is ready to be applied. */
@@ -28,7 +29,7 @@ export type IRegexpOutcome =
   | { readonly kind: "invalid" }
   | { readonly kind: "unsupported"; readonly reason: string };
 
-/** Compiles `pattern`. With `isWhole`, it has to match a text from its start to its end. */
+/** Compiles `pattern`. With `isWhole`, it has to match a text from its start to its end. @throws {CodedError} `LIBRARY_UNAVAILABLE` */
 export function compileIRegexp(pattern: string, isWhole: boolean): IRegexpOutcome {
   if (pattern.length > patternMaxLength) {
     return { kind: "unsupported", reason: `it has more than ${patternMaxLength} characters` };
@@ -46,6 +47,8 @@ export function compileIRegexp(pattern: string, isWhole: boolean): IRegexpOutcom
       regexp: { test: (value) => compiled.matcher(value).find(), size: compiled.programSize() },
     };
   } catch (thrown) {
+    // RE2 could not be loaded.
+    if (isCodedError(thrown)) throw thrown;
     return { kind: "unsupported", reason: (thrown as Error).message };
   }
 }

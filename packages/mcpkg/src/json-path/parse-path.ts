@@ -4,6 +4,7 @@
  * evaluation has no limits. Evaluates nothing.
  */
 
+import { isCodedError } from "@toolcrib/diagnostics";
 import {
   type FilterFunction,
   FunctionExpressionType,
@@ -62,17 +63,17 @@ let known: JSONPathEnvironment | undefined;
  * that a program without packages does not load the library.
  */
 function environment(): JSONPathEnvironment {
-  if (known === undefined) {
-    known = new JSONPathEnvironment();
-    const { ValueType: value, LogicalType: logical, NodesType: nodes } = FunctionExpressionType;
-    known.functionRegister.clear();
-    known.functionRegister.set("length", typed([value], value));
-    known.functionRegister.set("count", typed([nodes], value));
-    known.functionRegister.set("match", typed([value, value], logical));
-    known.functionRegister.set("search", typed([value, value], logical));
-    known.functionRegister.set("value", typed([nodes], value));
-  }
-  return known;
+  if (known !== undefined) return known;
+  const made = new JSONPathEnvironment();
+  const { ValueType: value, LogicalType: logical, NodesType: nodes } = FunctionExpressionType;
+  made.functionRegister.clear();
+  made.functionRegister.set("length", typed([value], value));
+  made.functionRegister.set("count", typed([nodes], value));
+  made.functionRegister.set("match", typed([value, value], logical));
+  made.functionRegister.set("search", typed([value, value], logical));
+  made.functionRegister.set("value", typed([nodes], value));
+  known = made;
+  return made;
 }
 
 function typed(argTypes: FunctionExpressionType[], returnType: FunctionExpressionType): FilterFunction {
@@ -85,12 +86,14 @@ function typed(argTypes: FunctionExpressionType[], returnType: FunctionExpressio
   };
 }
 
-/** Parses `path`, or returns why it is not a JSONPath. */
+/** Parses `path`, or returns why it is not a JSONPath. @throws {CodedError} `LIBRARY_UNAVAILABLE` */
 export function parsePath(path: string): PathQuery | { readonly reason: string } {
   if (path.length > pathMaxLength) return { reason: `a path has at most ${pathMaxLength} characters` };
   try {
     return toQuery(environment().compile(path));
   } catch (thrown) {
+    // The library could not be loaded.
+    if (isCodedError(thrown)) throw thrown;
     // Expressions that nest too deep overflow the stack.
     if (thrown instanceof RangeError) return { reason: "it nests too deep" };
     return { reason: (thrown as Error).message };
