@@ -81,14 +81,15 @@ export function findRunningGateways(home: string): readonly RunningGateway[] {
  */
 export async function findProvenGateways(home: string): Promise<readonly RunningGateway[]> {
   const found = await Promise.all(
-    findRunningGateways(home).map(async (gateway) => {
-      const { processStart, controlPath } = gateway;
-      const isProven =
-        processStart !== undefined || (controlPath !== undefined && (await acceptsControl(controlPath)));
-      return isProven ? [gateway] : [];
-    }),
+    findRunningGateways(home).map(async (gateway) => ((await isProvenGateway(gateway)) ? [gateway] : [])),
   );
   return found.flat();
+}
+
+/** Whether the process of a gateway that was found still runs, as `findProvenGateways` knows it. */
+export async function isProvenGateway({ pid, processStart, controlPath }: RunningGateway): Promise<boolean> {
+  if (!isRunning(pid, processStart)) return false;
+  return processStart !== undefined || (controlPath !== undefined && (await acceptsControl(controlPath)));
 }
 
 /** Returns the processes of run files whose gateway has ended. */

@@ -1,12 +1,15 @@
 /**
  * A connection of a bridge to the gateway of its home, which is started where none runs, with the token of the
- * client. A token that was replaced in the home is read again when the gateway refuses the one in use; one that was
- * removed is not made again by a bridge that runs.
+ * client, which is sent to that gateway only (`isGatewayAt`). A token that was replaced in the home is read again when
+ * the gateway refuses the one in use; one that was removed is not made again by a bridge that runs.
  */
 
+import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { createHttpClient, HttpTransport } from "@toolcrib/mcp";
-import { findProvenGateways } from "../access/run-file.ts";
+import { isAcceptedBy } from "../access/accepted-by.ts";
+import { acceptsControl } from "../access/control-probe.ts";
+import { findProvenGateways, isProvenGateway, type RunningGateway } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { ensureToken, tokenOf } from "../connect/gateway-entry.ts";
@@ -62,7 +65,9 @@ export async function createGatewayLink(
     gateway.auth === "none"
       ? undefined
       : tokenCredentials(context, name, await firstToken(context, name, signal));
-  const client = createHttpClient();
+  const client = createHttpClient({
+    mayUse: (socket) => isGatewayAt(context, socket, gateway, base),
+  });
   const transport = new HttpTransport(client, {
     url,
     ...(credentials === undefined ? {} : { credentials }),
@@ -83,6 +88,35 @@ export async function createGatewayLink(
 export async function hasMoved(context: CliContext, base: string): Promise<boolean> {
   const [running] = await findProvenGateways(context.options.home);
   return running === undefined || reachableUrl(running.url) !== base;
+}
+
+/**
+ * Whether the other end of a new connection is a gateway that may get the token: the one that was found, which can have
+ * removed its run file because it ends, or one that has its address since. Another program can take the address as soon
+ * as a gateway has ended, so that this is asked after connecting.
+ */
+async function isGatewayAt(
+  { options }: CliContext,
+  socket: Socket,
+  found: RunningGateway,
+  base: string,
+): Promise<boolean> {
+  const proven = await findProvenGateways(options.home);
+  const isFound = ({ pid, processStart }: RunningGateway) =>
+    pid === found.pid && processStart === found.processStart;
+  const others = proven.filter((one) => reachableUrl(one.url) === base && !isFound(one));
+  for (const gateway of [found, ...others]) {
+    // Its process is asked for last: the one that has the connection is then the one that wrote the run file.
+    if ((await isHolder(socket, gateway)) && (await isProvenGateway(gateway))) return true;
+  }
+  return false;
+}
+
+/** Whether a gateway has the other end of a connection. Where the system does not tell, it has to run still. */
+async function isHolder(socket: Socket, { pid, controlPath }: RunningGateway): Promise<boolean> {
+  const answer = await isAcceptedBy(socket, pid);
+  if (answer !== "unknown") return answer === "yes";
+  return controlPath === undefined || (await acceptsControl(controlPath));
 }
 
 /** Returns the token of a client, after creating it where it has none. */

@@ -5,7 +5,9 @@
  */
 
 import { createRequire } from "node:module";
-import type { Agent as AgentType, Dispatcher } from "undici";
+import type { Socket } from "node:net";
+import type { Agent as AgentType, buildConnector, Dispatcher } from "undici";
+import { McpError } from "../mcp-error.ts";
 import { createProxyDispatcher } from "./proxy-dispatcher.ts";
 
 /** Options of an HTTP client. */
@@ -18,6 +20,11 @@ export interface HttpClientOptions {
   readonly socketPath?: string;
   /** PEM certificates of authorities that are trusted in addition to those of Node, for all sessions. @default none */
   readonly ca?: string;
+  /**
+   * Whether requests may be sent on a new connection; called before anything is. One that is refused is closed, and its
+   * requests fail with `MCP_UNREACHABLE`. Not called for connections through a proxy. @default all may
+   */
+  readonly mayUse?: (socket: Socket) => Promise<boolean>;
 }
 
 /** The network path to one server, with secrets resolved. */
@@ -99,9 +106,10 @@ export class HttpConnections {
     const require = createRequire(import.meta.url);
     const request = require("undici/lib/api/api-request.js") as Dispatcher["request"];
     const Agent = require("undici/lib/dispatcher/agent.js") as typeof AgentType;
-    const { maxConnectionsPerOrigin = 256, connectTimeoutMs = 10_000, socketPath } = this.#options;
+    const { maxConnectionsPerOrigin = 256, connectTimeoutMs = 10_000, socketPath, mayUse } = this.#options;
     const { proxy } = this.#network;
     const tls = tlsOptions(this.#options.ca, this.#network);
+    const connect = { timeout: connectTimeoutMs, socketPath, ...tls };
     const limits = {
       connections: maxConnectionsPerOrigin,
       // One request at a time on a connection: a stream must not delay a call.
@@ -110,7 +118,7 @@ export class HttpConnections {
     };
     const dispatcher =
       proxy === undefined
-        ? new Agent({ ...limits, connect: { timeout: connectTimeoutMs, socketPath, ...tls } })
+        ? new Agent({ ...limits, connect: mayUse === undefined ? connect : connectorOf(connect, mayUse) })
         : createProxyDispatcher({
             ...limits,
             uri: proxy,
@@ -121,6 +129,29 @@ export class HttpConnections {
     // The full undici package adds this method to its dispatchers when it is loaded.
     return Object.assign(dispatcher, { request });
   }
+}
+
+/** Returns a function that connects, and hands on a connection once it may be used. */
+function connectorOf(
+  options: buildConnector.BuildOptions,
+  mayUse: NonNullable<HttpClientOptions["mayUse"]>,
+): buildConnector.connector {
+  const require = createRequire(import.meta.url);
+  const build = require("undici/lib/core/connect.js") as typeof buildConnector;
+  const connect = build(options);
+  return (target, callback) =>
+    connect(target, (error, socket) => {
+      if (error !== null) return callback(error, null);
+      const refuse = (cause?: unknown) => {
+        socket.destroy();
+        const { host } = target;
+        const text = `The program that listens at ${host ?? target.hostname} is not the one that is meant`;
+        callback(new McpError("MCP_UNREACHABLE", text, { cause }), null);
+      };
+      void mayUse(socket)
+        .then((may) => may && !socket.destroyed)
+        .then((may) => (may ? callback(null, socket) : refuse()), refuse);
+    });
 }
 
 interface TlsOptions {

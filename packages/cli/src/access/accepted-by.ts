@@ -1,0 +1,150 @@
+/**
+ * Which process has the other end of a connection on this machine, as Linux reports it: the table of the connections of
+ * TCP (proc_pid_net(5)) and the open files of the process.
+ */
+
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { isIPv4, isIPv6, type Socket } from "node:net";
+import { endianness } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** What the system says: `unknown` where it does not tell. */
+export type PeerAnswer = "yes" | "no" | "unknown";
+
+/** States of a socket in the table. */
+const states = { established: "01", beingOpened: "03", listening: "0A" };
+
+/** A connection that was just made can be missing in the table, or not yet be a file of its process. */
+const attemptsMax = 10;
+const attemptPauseMs = 20;
+
+/** Whether process `pid` of this user has accepted a connection on this machine, or is about to. */
+export async function isAcceptedBy(socket: Socket, pid: number): Promise<PeerAnswer> {
+  let answer = answerNow(socket, pid);
+  for (let attempt = 1; mayChange(answer) && attempt < attemptsMax && !socket.destroyed; attempt += 1) {
+    await delay(attemptPauseMs);
+    answer = answerNow(socket, pid);
+  }
+  return answer ?? "unknown";
+}
+
+/** Without a table, the answer stays undefined. */
+function mayChange(answer: PeerAnswer | undefined): boolean {
+  return answer === "no" || answer === "unknown";
+}
+
+/** @returns undefined where the system has no table */
+function answerNow(
+  { localAddress = "", localPort = 0, remoteAddress = "", remotePort = 0 }: Socket,
+  pid: number,
+): PeerAnswer | undefined {
+  const here = endsOf(localAddress, localPort);
+  const there = endsOf(remoteAddress, remotePort);
+  const rows = readTable();
+  if (rows === undefined) return undefined;
+  // A system whose table lacks the connection says nothing about its other end.
+  const isListed = rows.some(({ local, remote }) => here.includes(local) && there.includes(remote));
+  if (!isListed) return "unknown";
+  const peers = rows.filter(({ local, remote }) => there.includes(local) && here.includes(remote));
+  const peer = peers.find(({ state }) => state === states.established || state === states.beingOpened);
+  if (peer === undefined) return "no";
+  if (peer.inode !== "0") return hasSocket(pid, [peer]);
+  // It waits for its process to accept it. The table lists sockets that listen before connections, so that no program
+  // can have accepted it before this one listened.
+  const port = portIn(peer.local);
+  return hasSocket(
+    pid,
+    rows.filter(({ local, state }) => state === states.listening && portIn(local) === port),
+  );
+}
+
+interface Row {
+  readonly local: string;
+  readonly remote: string;
+  readonly state: string;
+  readonly uid: string;
+  readonly inode: string;
+}
+
+function readTable(): readonly Row[] | undefined {
+  const tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"]
+    .map(readRows)
+    .filter((rows) => rows !== undefined);
+  return tables.length === 0 ? undefined : tables.flat();
+}
+
+function readRows(path: string): readonly Row[] | undefined {
+  try {
+    return readFileSync(path, "latin1").split("\n").slice(1).map(toRow);
+  } catch {
+    // Other systems have no /proc, and some no IPv6.
+    return undefined;
+  }
+}
+
+function toRow(line: string): Row {
+  const fields = line.trim().split(/\s+/);
+  const [, local = "", remote = "", state = ""] = fields;
+  return { local, remote, state, uid: fields[7] ?? "", inode: fields[9] ?? "0" };
+}
+
+/** Whether a process has one of these sockets. All that listen on one port belong to one user. */
+function hasSocket(pid: number, rows: readonly Row[]): PeerAnswer {
+  const wanted = new Set(rows.map(({ inode }) => `socket:[${inode}]`));
+  const folder = `/proc/${pid}/fd`;
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch {
+    // A program with privileges of its own, as to use ports below 1024, shows its files to root only. One that has ended
+    // has none, and its socket is not that of a connection.
+    if (!existsSync(`/proc/${pid}`)) return "no";
+    return rows.some(({ uid }) => uid === String(process.geteuid?.())) ? "yes" : "no";
+  }
+  return names.some((name) => wanted.has(targetOf(`${folder}/${name}`))) ? "yes" : "no";
+}
+
+function targetOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    // It was closed meanwhile.
+    return "";
+  }
+}
+
+/** Returns the ends of a connection as the table can write them: also as IPv6, on which a program can accept IPv4. */
+function endsOf(address: string, port: number): readonly string[] {
+  const end = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1] ?? address;
+  if (isIPv4(mapped)) {
+    const bytes = mapped.split(".").map(Number);
+    return [bytes, [...mappedPrefix, ...bytes]].map((one) => wordsOf(one) + end);
+  }
+  const [plain = ""] = address.split("%");
+  return isIPv6(plain) ? [wordsOf(bytesOf(plain)) + end] : [];
+}
+
+const mappedPrefix = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
+
+/** Returns the bytes of an IPv6 address without an IPv4 part. */
+function bytesOf(address: string): readonly number[] {
+  const [head = [], tail = []] = address
+    .split("::")
+    .map((part) => (part === "" ? [] : part.split(":").map((group) => Number.parseInt(group, 16))));
+  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => 0);
+  return [...head, ...zeros, ...tail].flatMap((group) => [group >> 8, group & 0xff]);
+}
+
+/** Returns bytes as the table writes them: in words of four, each in the order of the machine. */
+function wordsOf(bytes: readonly number[]): string {
+  const words = Array.from({ length: bytes.length / 4 }, (_, index) => bytes.slice(index * 4, index * 4 + 4));
+  return words
+    .flatMap((word) => (endianness() === "LE" ? word.reverse() : word))
+    .map((byte) => byte.toString(16).toUpperCase().padStart(2, "0"))
+    .join("");
+}
+
+function portIn(end: string): string {
+  return end.slice(end.lastIndexOf(":"));
+}
