@@ -145,7 +145,7 @@ function withUnseen(context: CliContext, file: ConfigFile, server: PlannedServer
   const unseen = unseenPlaces(context, parsed, [file.path]);
   const notes = [
     ...unseen.map(({ problem, hint }) => `it ${problem}; ${hint}`),
-    ...lostPaths(parsed).map((problem) => `it ${problem}`),
+    ...lostPaths(context, parsed, [file.path]).map((problem) => `it ${problem}`),
   ];
   return {
     ...server,
