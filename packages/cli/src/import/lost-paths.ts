@@ -43,9 +43,7 @@ export function lostPaths(
     const toRead = `where it only reads it: containment: { read_paths: [${path}] }`;
     const refusal = writeRefusal(context, folder, files);
     if (refusal === undefined)
-      return [
-        `${lost}; where it keeps data there, write into its entry: ${scoped(folder)}, and ${toRead}`,
-      ];
+      return [`${lost}; where it keeps data there, write into its entry: ${scoped(folder)}, and ${toRead}`];
     const own = join(userHomeOf(context.env), `${id}-data`);
     const moved = isFolder ? own : join(own, basename(path));
     return [
