@@ -66,7 +66,7 @@ export function createProgram(
   }
   program.addHelpText(
     "after",
-    "\nExit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 denied, 4 not found,\n5 unavailable or timed out (toolcrib help exit-codes).",
+    "\nExit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 denied,\n4 not found, 5 unavailable or timed out (toolcrib help exit-codes).",
   );
   return program;
 }

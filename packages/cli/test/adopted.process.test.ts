@@ -280,6 +280,27 @@ describe("the commands of adopted servers", { skip }, () => {
     assert.ok(written.includes(`read_paths: [${directory.join("notes")}]`), written);
   });
 
+  it("Ctrl-C at the question of add about the tools is no answer, and says that the entry stays", {
+    skip: skipWithoutTerminal,
+  }, async () => {
+    await using directory = await makeTemporaryDirectory();
+    writeFileSync(directory.join("acme.yaml"), acmeManifest({ credentials: "[]" }));
+    const env = { PATH: path, npm_config_registry: registry.url, NO_COLOR: "1" };
+    await using terminal = new Terminal(shellLine(["add", "./acme.yaml"]), {
+      directory: directory.path,
+      env,
+    });
+    await terminal.untilShown(/add it to toolcrib\.yaml\? \[Y\/n\] $/);
+    terminal.press("y\r");
+    await terminal.untilShown(/\[N\]o: $/);
+    terminal.press("\u0003");
+    assert.equal(await terminal.end(), 130, terminal.text);
+    const shown = terminal.text.replaceAll(/\s+/g, " ");
+    assert.match(shown, /CLI_INTERRUPTED: .*nothing of acme was approved; its entry stays in/);
+    assert.match(shown, /approve acme/);
+    assert.ok(readFileSync(directory.join("toolcrib.yaml"), "utf8").includes("id: acme"), terminal.text);
+  });
+
   it("doctor does not take a server whose package is being fetched for a broken one", slowTest, async () => {
     await using directory = await makeTemporaryDirectory();
     // A registry that accepts a request, and does not answer.

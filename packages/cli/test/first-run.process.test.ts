@@ -155,6 +155,8 @@ test("a newcomer comes from an empty home to a first call", { skip }, async () =
         [/Start it now, in the background\? \[Y\/n\] /, ""],
         [/Cursor found\. Look at what would be written\? \[Y\/n\] /, "y"],
         [/Write this\? \[y\/N\] /, "y"],
+        [/Take it out of the clients\? \[Y\/n\] /, "y"],
+        [/Change the files of 1 client as shown\? \[y\/N\] /, "y"],
         [/New tools of echo wait\. Look at them\? \[Y\/n\] /, "y"],
         [/Approve 5 definitions of echo\? \[y\/N\] /, "y"],
         [/Call echo__echo with \{"text":".*"\}\? \[Y\/n\] /, "y"],
@@ -163,10 +165,15 @@ test("a newcomer comes from an empty home to a first call", { skip }, async () =
     pid = Number(/\(process (\d+)\)/.exec(shown)?.[1]);
     assert.match(shown, /✓ added 1 server to toolcrib\.yaml, and stored 1 secret/);
     assert.match(shown, /✓ Cursor: /);
+    assert.match(shown, /✓ Cursor: 1 server moved/);
+    // What the walk does itself is not left to the user before it.
+    assert.equal(shown.split("Next:").length, 2, shown);
     assert.match(shown, /\$ .* call echo__echo '\{"text":"(.*)"\}'\n\1\n[\s\S]*Next:\n/);
     assert.equal(shown.includes("s3cret-value"), false);
     assert.match(readFileSync(directory.join("toolcrib.yaml"), "utf8"), /^# mine\n[\s\S]*- id: echo\n/);
-    assert.match(readFileSync(directory.join(".cursor/mcp.json"), "utf8"), /"toolcrib"/);
+    const client = readFileSync(directory.join(".cursor/mcp.json"), "utf8");
+    assert.match(client, /"toolcrib"/);
+    assert.doesNotMatch(client, /"echo"/);
     const summary = await onTerminal(directory, [], []);
     assert.match(summary, new RegExp(`✓ The gateway runs at http://127\\.0\\.0\\.1:${port}: 1 server`));
     assert.match(summary, /Connected: cursor\r?$/m);

@@ -224,3 +224,23 @@ test("a variable that names a file is noted, with the line that lets its server 
   assert.ok(shown.includes(`open: it does not see ${data} (DATA_FOLDER), and`), stdout);
   assert.equal(stdout.includes("NODE_PATH"), false);
 });
+
+test("a variable that names a file in the home is noted, with a folder of its own that a sandbox gives", async () => {
+  await using user = await setUp();
+  const { directory, run } = user;
+  const memory = {
+    command: process.execPath,
+    args: [echoStdioPath],
+    env: { MEMORY_FILE_PATH: join(directory.path, "memory.json") },
+  };
+  write(directory, ".cursor/mcp.json", JSON.stringify({ mcpServers: { memory } }));
+  const { code, stdout } = await run("import", "--yes");
+  assert.equal(code, 0, stdout);
+  const shown = stdout.replaceAll(/\s+/g, " ");
+  const own = directory.join("memory-data");
+  assert.ok(shown.includes(`because ${directory.path} holds "${directory.path}/`), stdout);
+  assert.ok(shown.includes(`mkdir -p ${own}`), stdout);
+  assert.ok(shown.includes(`MEMORY_FILE_PATH: ${own}/memory.json in env`), stdout);
+  assert.ok(shown.includes(`write_paths: [${own}]`), stdout);
+  assert.equal(shown.includes(`write_paths: [${directory.path}]`), false, stdout);
+});

@@ -156,3 +156,14 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   answer(id, { error: { code: -32601, message: "no such method" } });
 });
 `;
+
+test("the hint about a server that is not ready names its log only where there is one", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const remote = { id: "remote", transport: { kind: "streamable_http", url: "http://127.0.0.1:9/mcp" } };
+  writeFileSync(
+    directory.join("toolcrib.json"),
+    JSON.stringify({ tool_servers: [{ ...remote, trust_state: "certified" }] }),
+  );
+  const { stderr } = await runToolcrib(["list", "--server", "remote"], { directory: directory.path });
+  assert.match(stderr, /error CLI_SERVER_NOT_READY: [\s\S]*\nhint: see toolcrib doctor\n/);
+});

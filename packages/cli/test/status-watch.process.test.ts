@@ -55,6 +55,32 @@ test("status --watch follows a gateway on a terminal, and gives the terminal bac
   assert.match(after, / echo /);
 });
 
+test("status --watch shows within its frame what waits and what fails, with the reasons", {
+  skip: skipWithoutTerminal,
+}, async () => {
+  await using directory = await makeTemporaryDirectory();
+  const unpinned = { ...echoServer("fresh", "--builtin", "echo"), first_contact: "ask" };
+  const gone = { id: "gone", transport: { kind: "stdio", command: "no-such-program-anywhere" } };
+  writeFileSync(
+    directory.join("toolcrib.json"),
+    JSON.stringify({ tool_servers: [unpinned, gone], sandbox: { mode: "preferred" } }),
+  );
+  const setting = { directory: directory.path };
+  await using _gateway = await startServe(["--listen", "127.0.0.1:0"], setting);
+  await using watch = new TerminalRun(["status", "--watch", "--interval", "1"], setting, [72, 40]);
+  await watch.untilFrame(/gone: [\s\S]*no-such-program-anywhere/);
+  const frame = await watch.untilFrame(/fresh: [\s\S]*approv/);
+  assert.ok(
+    frame.every((line) => line.length <= 72),
+    frame.join("\n"),
+  );
+  // Nothing is written between the end of a frame and the start of the next one.
+  const between = watch.text.split("\u001b[?2026l").slice(1, -1);
+  assert.ok(between.every((part) => part.startsWith("\u001b[?2026h")));
+  watch.press("q");
+  await watch.end();
+});
+
 test("a terminal that hangs up gets its screen back from status --watch", {
   skip: skipWithoutTerminal,
 }, async () => {

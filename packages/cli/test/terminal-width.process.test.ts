@@ -15,6 +15,7 @@ const columns = 80;
 /** Command lines in the home of a new user, in their order. */
 const commands: readonly string[] = [
   "",
+  "--help",
   "status",
   "connect",
   "token list",
@@ -127,6 +128,8 @@ async function setUp() {
     }),
   );
   mkdirSync(directory.join(".cursor"));
+  mkdirSync(directory.join(".gemini"));
+  writeFileSync(directory.join(".gemini/settings.json"), '{ "mcpServers": [ }');
   writeFileSync(
     directory.join(".cursor/mcp.json"),
     JSON.stringify({

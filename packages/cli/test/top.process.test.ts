@@ -93,7 +93,7 @@ test("top --once sums the calls of the last seconds by server, client and tool",
   assert.deepEqual([files?.p50Ms, files?.p99Ms, files?.resultTokens, files?.inFlight], [50, 99, 10_000, 0]);
 
   const text = await runToolcrib(["top", "--once", "--sort", "p99", "--window", "3600"], setting);
-  assert.match(text.stdout, /The last 3600 s; no gateway is running/);
+  assert.match(text.stdout, /Calls of the last 3600 s; no gateway is running/);
   assert.match(text.stdout, /files +\d\.\d\d +101 +1 +50 ms +99 ms +0 +10100\n/);
   assert.match(text.stdout, /evil\\u001b\[31m\\u202e/);
   const byTool = await runToolcrib(["top", "--once", "--by", "tool", "--sort", "name"], setting);

@@ -10,7 +10,7 @@ import {
   makeTemporaryDirectory,
   type TemporaryDirectory,
 } from "@toolcrib/testing";
-import { runToolcrib } from "./transcript.ts";
+import { runToolcrib, startServe } from "./transcript.ts";
 
 const checked = await (async () => {
   await using directory = await makeTemporaryDirectory();
@@ -94,6 +94,53 @@ test("config check and doctor name arguments that a contained server does not se
   assert.match(
     doctor.stdout,
     /! containment: The server "whole" is contained and sees nothing in .*\n {4}fix: name the folders below it/,
+  );
+});
+
+test("config check and reload name write paths that no sandbox gives", async () => {
+  await using directory = await setUp();
+  const scoped = (...paths: readonly string[]) => ({
+    containment: { filesystem_write: "scoped", write_paths: paths },
+  });
+  const config = {
+    serve: { listen: "127.0.0.1:0" },
+    tool_servers: [
+      server("home", "word", scoped(directory.path)),
+      server("tilde", "word", scoped("~/.ssh/keys")),
+      server("slash", "word", scoped("/")),
+      server("link", "word", scoped(directory.join("project/up"))),
+      server("good", "word", scoped(directory.join("project"))),
+      server("new", "word", scoped(directory.join("notes"))),
+    ],
+  };
+  const file = directory.join("toolcrib.json");
+  const empty = JSON.stringify({ ...config, tool_servers: [] });
+  writeFileSync(file, empty);
+  const setting = { directory: directory.path };
+  await using _gateway = await startServe([], setting);
+  writeFileSync(file, JSON.stringify(config));
+  const found = (text: string) => [
+    ...text.matchAll(
+      /SANDBOX_PATH_REFUSED\nThe server "(\w+)" will not start: its write path "[^"]*" (holds|lies in|is)/g,
+    ),
+  ];
+  const expected = [
+    ["home", "holds"],
+    ["tilde", "lies in"],
+    ["slash", "is"],
+    ["link", "holds"],
+  ];
+  const checked = await runToolcrib(["config", "check"], setting);
+  assert.equal(checked.code, 0, checked.stdout);
+  assert.deepEqual(
+    found(checked.stdout).map(([, id, what]) => [id, what]),
+    expected,
+  );
+  const { stdout, stderr } = await runToolcrib(["reload"], setting);
+  assert.deepEqual(
+    found(stdout + stderr).map(([, id, what]) => [id, what]),
+    expected,
+    stdout + stderr,
   );
 });
 

@@ -187,7 +187,7 @@ async function withoutTrial(
   const wanted = wantedVariables(trial.log, trial.server);
   if (!isLogin && flags.untested === undefined) {
     printFacts(output, unseenFacts(unseen));
-    throw failed(context, trial, wanted);
+    throw failed(context, trial, { wanted, isPackage: offer.registry !== undefined });
   }
   const transport = entry["transport"] as JsonObject;
   const saved = isLogin ? { ...entry, transport: { ...transport, auth: { type: "oauth" } } } : entry;
@@ -224,7 +224,7 @@ async function withoutTrial(
 function failed(
   context: CliContext,
   { error, reason, failure, log, server }: FailedTrial,
-  wanted: readonly string[],
+  { wanted, isPackage }: { readonly wanted: readonly string[]; readonly isPackage: boolean },
 ): CliError {
   const { output } = context;
   if (log.length > 0) {
@@ -253,9 +253,11 @@ function failed(
         ]),
     ...(server.transport.kind === "stdio"
       ? [
-          "what it may do is given with --allow HOST, --read PATH and --write FOLDER; its arguments with --server-arg",
+          `what it may do is given with --allow HOST, --read PATH and --write FOLDER; its arguments with --server-arg${isPackage ? "; where this version crashes by itself, name an older one (NAME@VERSION)" : ""}`,
         ]
-      : ["a stored secret is sent with --secret HEADER=NAME"]),
+      : failure?.status === 401 || failure?.status === 403
+        ? ["a stored secret is sent with --secret HEADER=NAME"]
+        : []),
     "it is saved anyway with --untested REASON",
   ];
   return new CliError("CLI_SERVER_NOT_READY", `${error.message}; nothing was added`, {
@@ -415,8 +417,8 @@ function reportAdded(
       `${output.style("yellow", "!")} store its secret: ${command} secret set ${shellQuote(name)}`,
     );
   if (waiting > 0) {
-    output.print(
-      `${output.style("yellow", "!")} ${counted(waiting, "definition")} wait for you: ${command} approve ${shellQuote(id)}`,
+    output.prose(
+      `${output.style("yellow", "!")} ${counted(waiting, "definition")} ${waiting === 1 ? "waits" : "wait"} for you: ${command} approve ${shellQuote(id)}`,
     );
   }
   output.print(...gatewayLines(context, file));

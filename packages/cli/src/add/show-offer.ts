@@ -32,7 +32,7 @@ export function printFacts(output: Output, facts: readonly OfferFact[]): void {
   for (const [label, text] of facts) {
     const line = safeLine(text);
     const shown = line.length > valueMaxLength ? `${line.slice(0, valueMaxLength)}…` : line;
-    output.print(`  ${output.style("dim", safeLine(label).slice(0, 20).padEnd(14))}${shown}`);
+    output.prose(`  ${output.style("dim", safeLine(label).slice(0, 20).padEnd(14))}${shown}`);
   }
 }
 

@@ -140,7 +140,7 @@ async function updateServer(
     tried.trial.definitions.filter(({ waiting }) => waiting !== undefined).length - approved.length;
   if (left > 0)
     output.print(
-      `${output.style("yellow", "!")} ${counted(left, "definition")} wait for ${asTyped("toolcrib approve", context)} ${safeLine(id)}`,
+      `${output.style("yellow", "!")} ${counted(left, "definition")} ${left === 1 ? "waits" : "wait"} for ${asTyped("toolcrib approve", context)} ${safeLine(id)}`,
     );
   return { ...shown, result: "updated", approved };
 }

@@ -8,6 +8,7 @@ import { isCodedError } from "@toolcrib/diagnostics";
 import type { Gateway } from "@toolcrib/gateway";
 import { localIdentity } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
 import { safeLine } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { isInForeground } from "../prompt/is-in-foreground.ts";
@@ -15,18 +16,18 @@ import { ownCommand } from "../serve/own-command.ts";
 import { printCallApprovals, toolsWithCallApproval } from "./call-approvals.ts";
 import { countedOf, printDefinition } from "./print-definition.ts";
 
-/** Asks about the servers whose definitions wait now. Ends early when the command is interrupted. */
+/**
+ * Asks about the servers whose definitions wait now.
+ *
+ * @throws {CliError} `CLI_INTERRUPTED` for Ctrl-C and Ctrl-D, which answer nothing
+ */
 export async function askAboutWaiting(
   context: CliContext,
   gateway: Pick<Gateway, "approvals" | "policySituation">,
 ): Promise<void> {
   if (!canAsk(context) || !context.output.isTerminal) return;
   if (gateway.approvals.servers().length === 0 || !(await isInForeground(context))) return;
-  try {
-    for (const { server } of gateway.approvals.servers()) await askAboutServer(context, gateway, server);
-  } catch (error) {
-    if (!context.signal.aborted) throw error;
-  }
+  for (const { server } of gateway.approvals.servers()) await askAboutServer(context, gateway, server);
 }
 
 async function askAboutServer(
@@ -48,7 +49,7 @@ async function askAboutServer(
     const marked = definitions.filter(({ findings }) => findings.length > 0).length;
     const warning = marked === 0 ? "" : ` (${marked} suspicious)`;
     const question = `Approve ${countedOf(definitions)} of ${name}${warning}? [y]es, [s]how, [N]o: `;
-    const answer = (await askLine(question, context)).toLowerCase();
+    const answer = (await askAbout(context, question, name)).toLowerCase();
     if (answer === "s" || answer === "show") {
       for (const definition of definitions) printDefinition(output, definition);
       continue;
@@ -66,6 +67,20 @@ async function askAboutServer(
     const asked = toolsWithCallApproval(server, approved, gateway.policySituation());
     printCallApprovals(context, server, asked, approved.length);
     return;
+  }
+}
+
+/** Asks. @throws {CliError} `CLI_INTERRUPTED`, which says what stays: nobody must take the entry for undone */
+async function askAbout(context: CliContext, question: string, name: string): Promise<string> {
+  try {
+    return await askLine(question, context);
+  } catch (error) {
+    if (!isCodedError(error) || error.code !== "CLI_INTERRUPTED") throw error;
+    throw new CliError(
+      "CLI_INTERRUPTED",
+      `${error.message}: nothing of ${name} was approved; its entry stays in the configuration`,
+      { hint: `${ownCommand(context)} approve ${name}`, cause: error },
+    );
   }
 }
 

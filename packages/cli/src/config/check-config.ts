@@ -10,6 +10,7 @@ import { toJsonDiagnostic } from "../output/report-error.ts";
 import { findConfigFiles } from "./find-config-files.ts";
 import { lintArguments } from "./lint-arguments.ts";
 import { lintReferences } from "./lint-references.ts";
+import { lintWritePaths } from "./lint-write-paths.ts";
 import { toLoadConfigDeps } from "./load-config-deps.ts";
 
 /** Runs `config check`. */
@@ -26,6 +27,7 @@ export async function checkConfig(context: CliContext, given: readonly string[])
   const diagnostics = [
     ...found,
     ...lintArguments(context, value?.toolServers ?? [], files),
+    ...lintWritePaths(context, value?.toolServers ?? [], files),
     ...(value === undefined ? [] : await lintReferences(context, value)),
   ];
   for (const line of formatConfigReport(files, diagnostics).split("\n")) {

@@ -3,13 +3,13 @@
  * user: the server starts, and finds nothing. Reads the file system, and starts nothing.
  */
 
-import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { ToolServerConfig } from "@toolcrib/config";
 import type { Diagnostic, Span } from "@toolcrib/diagnostics";
 import { toDiagnostic } from "@toolcrib/document";
 import { hiddenPathsOf, unseenArguments } from "@toolcrib/sandbox";
 import type { CliContext } from "../cli-context.ts";
+import { userHomeOf } from "./lint-write-paths.ts";
 
 type Place = Pick<CliContext, "env" | "directory" | "options">;
 type LintedServer = Pick<ToolServerConfig, "id" | "transport" | "containment" | "source">;
@@ -109,8 +109,4 @@ function namedPathsOf(
     ...(filesystemWrite === "allow" ? [userHome] : []),
     ...(cwd === undefined ? [] : [cwd]),
   ];
-}
-
-function userHomeOf({ HOME }: CliContext["env"]): string {
-  return HOME === undefined || HOME === "" ? homedir() : HOME;
 }

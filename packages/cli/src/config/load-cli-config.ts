@@ -12,6 +12,7 @@ import { CliError } from "../cli-error.ts";
 import { readSwitches } from "../switches/read-switches.ts";
 import { configCandidates, findConfigFiles } from "./find-config-files.ts";
 import { lintArguments } from "./lint-arguments.ts";
+import { lintWritePaths } from "./lint-write-paths.ts";
 import { toLoadConfigDeps } from "./load-config-deps.ts";
 
 /** Flags that override parts of the configuration. */
@@ -74,7 +75,8 @@ export async function loadCliConfig(
   );
   if (value === undefined || hasErrors(diagnostics)) throw invalidConfig(files, diagnostics);
   const unseen = lintArguments(context, value.toolServers, files);
-  return { config: value, files, warnings: [...diagnostics, ...unseen] };
+  const unwritable = lintWritePaths(context, value.toolServers, files);
+  return { config: value, files, warnings: [...diagnostics, ...unseen, ...unwritable] };
 }
 
 /**

@@ -88,7 +88,7 @@ export async function connectClients(
   for (const change of changes) {
     await makeChange(context, change, created, flags);
     const { program, file } = change;
-    output.print(`${output.style("green", "✓")} ${program.name}: ${program.reload}`, `    ${file}`);
+    output.prose(`${output.style("green", "✓")} ${program.name}: ${program.reload}`, `    ${file}`);
   }
   output.json({
     connected: changes.map(({ program, file, gateway }) => ({
@@ -99,7 +99,7 @@ export async function connectClients(
     skipped: left,
   });
   const connected = changes.map(({ program }) => program.id).join(" ");
-  output.print("", `Take it back with ${ownCommand(context)} disconnect ${connected}`);
+  output.prose("", `Take it back with ${ownCommand(context)} disconnect ${connected}`);
   if (skipped.length === 0) return exitCodes.done;
   const names = skipped.map(({ program }) => program.id).join(" ");
   output.note(
@@ -184,7 +184,7 @@ async function listClients(context: CliContext): Promise<ExitCode> {
   }
   output.json({ clients, known: clientPrograms.map(({ id }) => id) });
   if (clients.length === 0) {
-    output.print(
+    output.prose(
       `No client is found on this machine. These are known: ${clientPrograms.map(({ id }) => id).join(", ")}`,
     );
     return exitCodes.done;
@@ -381,9 +381,11 @@ export function inFile<Result>(file: string, edit: () => Result): Result {
 
 function showChange({ output }: CliContext, { program, file, before, gateway }: Change): void {
   const what = before === undefined ? "creates" : "changes";
-  output.print(
+  output.prose(
     `${output.style("bold", program.name)} ${gateway.connection}`,
     `  ${what} ${file}: "${serverName}" in "${program.section}"`,
+  );
+  output.print(
     // In the notation of the file: what is shown is what is written.
     ...withServer("", program, serverName, withoutToken(gateway.entry))
       .trimEnd()

@@ -21,8 +21,10 @@ import { listConnections } from "../connect/connection-store.ts";
 import { connectedNames } from "../connect/token-state.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { importClients, makePlan } from "../import/import-clients.ts";
+import { planMoves } from "../import/move-servers.ts";
 import { writeConfig } from "../init/write-config.ts";
 import { counted } from "../output/counted.ts";
+import { wrapProse } from "../output/fit-styled.ts";
 import { safeLine } from "../output/output.ts";
 import { withProgress } from "../progress/progress.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
@@ -122,6 +124,7 @@ async function walk(context: CliContext): Promise<ExitCode> {
   }
   step(context, 3, "Clients", `${command} connect --all`);
   await connectStep(context);
+  await moveStep(context);
   step(context, 4, "A first call", `${command} call TOOL`);
   await callStep(context);
   output.print(
@@ -143,7 +146,8 @@ function step({ output }: CliContext, number: number, title: string, command: st
 }
 
 async function asks(context: CliContext, question: string): Promise<boolean> {
-  const answer = await askLine(`${question} [Y/n] `, context);
+  const lines = wrapProse(`${question} [Y/n]`, context.output.width - 1);
+  const answer = await askLine(`${lines.join("\n")} `, context);
   return /^(?:y(?:es)?)?$/i.test(answer);
 }
 
@@ -155,7 +159,7 @@ async function importStep(context: CliContext): Promise<boolean> {
   const clients = new Set(plan.servers.flatMap(({ origins }) => origins.map(({ client }) => client)));
   if (plan.servers.length > 0) {
     const question = `${counted(plan.servers.length, "server")} of ${[...clients].join(", ")} found. Look at them?`;
-    if (await asks(context, question)) await importClients(context, [], {});
+    if (await asks(context, question)) await importClients(context, [], { isGuided: true });
   } else
     output.print(
       isNew
@@ -191,9 +195,39 @@ async function connectStep(context: CliContext): Promise<void> {
     );
   } catch (error) {
     // One client's file must not end the walk.
-    if (!isCodedError(error)) throw error;
-    output.note(`${messageOf(error)}${error.hint === undefined ? "" : `\nhint: ${error.hint}`}`);
+    noteUnlessInterrupted(context, error);
   }
+}
+
+/** Offers to take the servers that the gateway serves out of the connected clients, which would have them twice. */
+async function moveStep(context: CliContext): Promise<void> {
+  const { output, options } = context;
+  const connected = listConnections(options.home);
+  // Without a gateway the clients would lose the servers.
+  if (connected.length === 0 || (await findReachableGateway(options.home)) === undefined) return;
+  try {
+    const plan = await makePlan(context, openConfigFile(context), connected, {});
+    // What was not agreed to at the first step is not imported at this one.
+    if (plan.servers.length > 0) return;
+    const { moves } = await planMoves(context, plan);
+    if (moves.length === 0) return;
+    const count = moves.reduce((sum, { names }) => sum + names.length, 0);
+    const clients = moves.map(({ program }) => program.id);
+    output.prose(
+      "",
+      `${moves.map(({ program }) => program.name).join(", ")} still ${moves.length === 1 ? "starts" : "start"} ${counted(count, "server")} that the gateway serves now. The same as what comes next: ${ownCommand(context)} import --move`,
+    );
+    if (await asks(context, `Take ${count === 1 ? "it" : "them"} out of the clients?`))
+      await importClients(context, clients, { move: true, isGuided: true });
+  } catch (error) {
+    // One client's file must not end the walk.
+    noteUnlessInterrupted(context, error);
+  }
+}
+
+function noteUnlessInterrupted({ output }: CliContext, error: unknown): void {
+  if (!isCodedError(error) || error.code === "CLI_INTERRUPTED") throw error;
+  output.note(`${messageOf(error)}${error.hint === undefined ? "" : `\nhint: ${error.hint}`}`);
 }
 
 async function callStep(context: CliContext): Promise<void> {

@@ -24,6 +24,7 @@ import { findClient } from "../connect/client-file.ts";
 import { noteOtherConfiguration } from "../connect/other-configuration.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
+import { noteWrapped } from "../output/note-wrapped.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
@@ -44,6 +45,8 @@ export interface ImportClientsFlags {
   readonly measure?: boolean;
   readonly withDisabled?: boolean;
   readonly move?: boolean;
+  /** Whether a guide does next what is named otherwise as next. @default false */
+  readonly isGuided?: boolean;
 }
 
 /** Runs the command. */
@@ -89,12 +92,10 @@ export async function importClients(
   const moved = moving !== undefined && moves.length > 0 ? await makeMoves(context, moving) : moves;
   const made = moving === undefined ? undefined : { ...moving, moves: moved };
   output.json({ ...importJson(written, measured), written: file.path, stored, ...moveMember(made) });
-  printNext(
-    context,
-    file,
-    written,
-    moves.map(({ program }) => program.id),
-  );
+  printNext(context, file, written, {
+    moved: moves.map(({ program }) => program.id),
+    isGuided: flags.isGuided === true,
+  });
   // A file with errors is repaired by its user; what it has is missing until then.
   return ending;
 }
@@ -145,7 +146,7 @@ function withUnseen(context: CliContext, file: ConfigFile, server: PlannedServer
   const unseen = unseenPlaces(context, parsed, [file.path]);
   const notes = [
     ...unseen.map(({ problem, hint }) => `it ${problem}; ${hint}`),
-    ...lostPaths(parsed).map((problem) => `it ${problem}`),
+    ...lostPaths(context, parsed, [file.path]).map((problem) => `it ${problem}`),
   ];
   return {
     ...server,
@@ -326,25 +327,34 @@ function printAdded(
     output.print(`  store ${name}: ${ownCommand(context)} secret set ${shellQuote(name)}`);
 }
 
-/** @param moved the clients that got the gateway */
-function printNext(context: CliContext, file: ConfigFile, plan: ImportPlan, moved: readonly string[]): void {
+interface Next {
+  /** The clients that got the gateway. */
+  readonly moved: readonly string[];
+  readonly isGuided: boolean;
+}
+
+function printNext(context: CliContext, file: ConfigFile, plan: ImportPlan, { moved, isGuided }: Next): void {
   const { output } = context;
   const command = ownCommand(context);
   if (plan.problems.length > 0) {
-    output.note("", ...plan.problems.map((problem) => problemLine(problem, context)));
+    output.note("");
+    for (const problem of plan.problems) noteWrapped(context, problemLine(problem, context));
+  }
+  const back = `Take it back with ${command} disconnect ${moved.join(" ")}.`;
+  if (isGuided) {
+    if (moved.length > 0) output.prose("", back);
+    return;
   }
   const isServed = findRunningGateways(context.options.home).some(({ configFiles }) =>
     configFiles.includes(file.path),
   );
   const clients =
-    moved.length === 0
-      ? "Clients still start these servers themselves. Next:"
-      : `Take it back with ${command} disconnect ${moved.join(" ")}. Next:`;
+    moved.length === 0 ? "Clients still start these servers themselves. Next:" : `${back} Next:`;
   const connect = [
     `  ${command} connect --all   write the gateway into the clients; then switch off there what it serves now`,
     `  ${command} import --move   or both at once: take these servers out of the clients, for the gateway`,
   ];
-  output.print(
+  output.prose(
     "",
     ...(isServed && plan.servers.length > 0 ? ["The running gateway starts these servers now."] : []),
     clients,

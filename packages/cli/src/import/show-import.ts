@@ -95,7 +95,7 @@ export function showImport(
     leftOut.map(({ origin, reason }) => `${origin.name} (${placeOf(origin, context)}): ${reason}`),
   );
   if (problems.length > 0)
-    output.print(
+    output.prose(
       "",
       output.style("bold", "Not readable:"),
       ...problems.map((one) => `  ${problemLine(one, context)}`),

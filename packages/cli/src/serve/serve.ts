@@ -257,6 +257,8 @@ async function announceStart(
     await askAboutWaiting(context, gateway);
   } catch (error) {
     board.hide();
+    // Ctrl-C ends the gateway, which says so.
+    if (context.signal.aborted) return;
     // Ctrl-D, or an approval that cannot be stored, ends a command that only asks; clients go on using this one.
     if (!isCodedError(error) || error.code !== "CLI_INTERRUPTED")
       reportError(output, error, { ...options, program });

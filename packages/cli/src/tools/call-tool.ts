@@ -79,7 +79,7 @@ async function callWithin(
   } catch (error) {
     context.signal.throwIfAborted();
     timeout.signal.throwIfAborted();
-    throw isUnknownTool(error) ? await explainUnknownTool(access, name) : error;
+    throw isUnknownTool(error) ? await explainUnknownTool(access, name, context.options.home) : error;
   } finally {
     clearTimeout(timer);
   }

@@ -21,7 +21,7 @@ import { serverOfName } from "./tool-names.ts";
 export async function describeTool(context: CliContext, name: string): Promise<ExitCode> {
   const { output } = context;
   await using access = await openToolAccess(context, { onlyServer: (ids) => serverOfName(name, ids) });
-  const tool = await findTool(access, name);
+  const tool = await findTool(access, name, context.options.home);
   const { id, wireName, ...rest } = tool;
   output.json({ id, name: wireName, ...rest });
   printTool(context, tool);
@@ -35,13 +35,18 @@ function printTool(context: CliContext, tool: ToolDescription): void {
   const declared = declaredOf(tool);
   const { annotations } = tool;
   const says = saysText(annotations, declared);
-  output.print(output.style("dim", `${tool.id}, ${tool.origin}${says}`));
+  output.prose(output.style("dim", `${tool.id}, ${tool.origin}${says}`));
   if (declared !== undefined)
     for (const line of wrapText(treatedText(annotations, declared), columns, ""))
       output.print(output.style("dim", line));
   // Indent it, so that no line of it looks like output of this command.
   if (tool.description !== undefined) {
-    output.print("", safeText(tool.description.trim()).replace(/^(?=.)/gm, "  "));
+    output.prose(
+      "",
+      ...safeText(tool.description.trim())
+        .replace(/^(?=.)/gm, "  ")
+        .split("\n"),
+    );
   }
   printArguments(output, tool.inputSchema);
   const args = argumentsWord(exampleArguments(tool.inputSchema));

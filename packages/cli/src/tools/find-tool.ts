@@ -1,5 +1,7 @@
 /** Finds the tool of a command, or explains why it cannot be found. */
 
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { missingOf } from "../access/open-tool-access.ts";
 import {
@@ -17,15 +19,16 @@ import { ownNameOf, serverOfName, suggestTools } from "./tool-names.ts";
  * @throws {CliError} `CLI_TOOL_NOT_FOUND` with suggestions, or `CLI_SERVER_NOT_READY` if its server is not ready.
  * @throws {CodedError} `TOOL_UNAVAILABLE` where the gateway knows why it does not offer the tool.
  */
-export async function findTool(access: ToolAccess, name: string): Promise<ToolDescription> {
-  return (await access.describe(name)) ?? Promise.reject(await explainUnknownTool(access, name));
+export async function findTool(access: ToolAccess, name: string, home: string): Promise<ToolDescription> {
+  return (await access.describe(name)) ?? Promise.reject(await explainUnknownTool(access, name, home));
 }
 
 /** Explains why there is no tool named `name`. */
-export async function explainUnknownTool(access: ToolAccess, name: string): Promise<Error> {
+export async function explainUnknownTool(access: ToolAccess, name: string, home: string): Promise<Error> {
   const servers = await access.servers();
   const named = servers.find(({ id }) => id === serverOfName(name, [id]));
-  if (named !== undefined && named.state !== "ready" && named.state !== "idle") return serverNotReady(named);
+  if (named !== undefined && named.state !== "ready" && named.state !== "idle")
+    return serverNotReady(named, home);
   const explained = await access.explain(name);
   if (explained !== undefined) return explained;
   const words = ownNameOf(name)
@@ -54,8 +57,12 @@ export function isUnknownTool(error: unknown): boolean {
   return isUnavailableTool(error) || (isCodedError(error) && error.code === "TOOL_NOT_FOUND");
 }
 
-/** Creates the error for a required server that is not ready. */
-export function serverNotReady({ id, kind, state, reason }: ServerState): CliError {
+/**
+ * Creates the error for a required server that is not ready.
+ *
+ * @param home the home with the logs; a server that is reached by URL has none there
+ */
+export function serverNotReady({ id, kind, state, reason }: ServerState, home: string): CliError {
   if (state === "disabled")
     return new CliError(
       "CLI_SERVER_NOT_READY",
@@ -69,8 +76,9 @@ export function serverNotReady({ id, kind, state, reason }: ServerState): CliErr
     const hint = "see toolcrib doctor; a new secret takes effect immediately";
     return new CliError("CLI_SERVER_NOT_READY", `The toolspec "${id}" is not ready: ${detail}`, { hint });
   }
+  const hasLog = existsSync(join(home, "logs", `${id}.log`));
   return new CliError("CLI_SERVER_NOT_READY", `The tool server "${id}" is not ready: ${detail}`, {
-    hint: `see toolcrib doctor, or logs/${id}.log in Toolcrib's home`,
+    hint: hasLog ? `see toolcrib doctor, or toolcrib logs ${id}` : "see toolcrib doctor",
   });
 }
 

@@ -30,7 +30,7 @@ export async function listTools(context: CliContext, flags: ListFlags): Promise<
   // The tools of a server that stopped later are still listed.
   const isEmpty = !all.some(({ namespace }) => namespace === flags.server);
   if (requested !== undefined && missingOf([requested]).length > 0 && isEmpty)
-    throw serverNotReady(requested);
+    throw serverNotReady(requested, context.options.home);
   const tools = all.filter(
     ({ namespace, tags }) =>
       (flags.server === undefined || namespace === flags.server) &&

@@ -2,6 +2,7 @@
 
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
+import { fitStyled } from "../output/fit-styled.ts";
 import { safeLine } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import type { AddFlags } from "./add-flags.ts";
@@ -40,10 +41,11 @@ export async function chooseEntry(
 }
 
 async function chooseHit(context: CliContext, hits: readonly CatalogEntry[]): Promise<CatalogEntry> {
-  const { output } = context;
+  const { output, stderr } = context;
+  const width = output.isNoteTerminal ? stderr.columns || 80 : Number.POSITIVE_INFINITY;
   output.note(
-    ...hits.map(
-      ({ manifest }, at) => `  ${at + 1}  ${manifest.name}  ${safeLine(manifest.description ?? "")}`,
+    ...hits.map(({ manifest }, at) =>
+      fitStyled(`  ${at + 1}  ${manifest.name}  ${safeLine(manifest.description ?? "")}`, width),
     ),
   );
   for (;;) {

@@ -143,8 +143,8 @@ interface Shown {
 
 function printAll(output: Output, { window, now, gateway, flags, sort }: Shown): void {
   const { from, to } = window.span(now);
-  output.print(
-    `The last ${Math.round((to - from) / 1000)} s${gateway.isRunning ? runningText(gateway.status) : `; ${output.style("red", reasonLine(gateway.reason))}`}`,
+  output.prose(
+    `Calls of the last ${Math.round((to - from) / 1000)} s; ${gateway.isRunning ? runningText(gateway.status) : output.style("red", reasonLine(gateway.reason))}`,
   );
   for (const group of flags.by === undefined ? (["server", "client"] as const) : [flags.by]) {
     const sums = window.sums(group, now, gateway.isRunning);
@@ -158,5 +158,5 @@ function runningText({ callsInFlight, sessions, discovery }: UsageStatus): strin
   // A gateway of an earlier version does not count them.
   const listed = (discovery as Partial<GatewayStatus["discovery"]> | undefined)?.listedTokens;
   const lists = listed === undefined ? "" : `; lists sent since the start: ~${listed} tokens`;
-  return `: ${counted(callsInFlight, "call")} in flight, ${counted(sessions, "session")}${lists}`;
+  return `now ${counted(callsInFlight, "call")} in flight, ${counted(sessions, "session")}${lists}`;
 }
