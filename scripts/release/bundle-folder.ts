@@ -113,21 +113,27 @@ export async function bundleFolder(bundle: FolderBundle): Promise<BundledModules
   const exact = await build.generate(
     outputOptions(format, [{ name: "shared", minShareCount: 2, entriesAware: true }]),
   );
-  const groups = groupModules(exact.output.flatMap(toExactFile), sharedFilesMaxCount, (name) =>
-    hotEntries.has(name) ? hotWeight : 1,
+  const files = exact.output.flatMap(toExactFile);
+  const first = firstFiles(files);
+  const groups = groupModules(
+    files.filter((file) => !first.has(file)),
+    sharedFilesMaxCount,
+    (name) => (hotEntries.has(name) ? hotWeight : 1),
   );
+  const isFirst = new Set([...first].flatMap(({ modules }) => modules));
+  const groupOf = (path: string) => (isFirst.has(path) ? "shared-first" : (groups.get(path) ?? null));
   const { output } = await build.write({
     dir: folder,
-    ...outputOptions(format, [{ name: (path) => groups.get(path) ?? null }]),
+    ...outputOptions(format, [{ name: groupOf }]),
   });
   await build.close();
   // The packages themselves are of modules of ECMAScript.
   if (format === "cjs") writeFileSync(join(folder, "package.json"), '{ "type": "commonjs" }\n');
   const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
-  const files = new Set([...output.map(({ fileName }) => fileName), undiciName, ...libraries.fileNames]);
+  const names = new Set([...output.map(({ fileName }) => fileName), undiciName, ...libraries.fileNames]);
   for (const file of output) {
     if (file.type !== "chunk") continue;
-    assertComplete(file, files);
+    assertComplete(file, names);
     assert(format === "esm" || file.code.startsWith('"use strict"'), `${file.fileName} is not strict`);
   }
   const wasm = modules.find((path) => basename(path) === "cedar_wasm.js");
@@ -135,6 +141,19 @@ export async function bundleFolder(bundle: FolderBundle): Promise<BundledModules
   const ofUndici = undici.size === 0 ? [] : await bundleUndici(root, folder, undici);
   const ofLibraries = await libraries.write(root, folder, (chunk) => assertComplete(chunk, new Set()));
   return { modules: [...modules, ...ofUndici, ...ofLibraries], sources: [...sources] };
+}
+
+/**
+ * The shared files that the first entry imports before it turns on the compile cache, and before the version of Node is known:
+ * nothing else is put into their file.
+ */
+function firstFiles(files: readonly ExactFile[]): ReadonlySet<ExactFile> {
+  const found = new Set(files.filter(({ entry }) => entry === "bin"));
+  for (const { imports } of found) {
+    for (const file of files)
+      if (file.entry === undefined && imports.includes(file.fileName)) found.add(file);
+  }
+  return new Set([...found].filter(({ entry }) => entry === undefined));
 }
 
 /** Whether a module is a source of a package here. Dependencies of other versions than at the root are below packages, too. */
