@@ -5,6 +5,10 @@
  * form. It returns the form that begins first, and the longest of those that
  * begin at the same place.
  *
+ * All attempts together have a budget that grows with the input. An input that
+ * uses it up consists of partial matches of secrets, and could hide a whole one
+ * behind them: the rest of it counts as found.
+ *
  * A matcher keeps no state between calls. When the input ends within a possible
  * form, it returns `pending`, and the caller keeps these units for the next call.
  */
@@ -13,6 +17,8 @@ import type { Form, Gap, GapPart, LazyForm } from "./form.ts";
 import { LeadCursor } from "./lead-cursor.ts";
 import { Prefilter, type SearchRange } from "./prefilter.ts";
 import type { Spelling, TextSymbol } from "./text-symbol.ts";
+import { setOf, type UnitSet } from "./unit-set.ts";
+import { WorkBudget } from "./work-budget.ts";
 
 /** A form to find. Most forms never have a place where they can begin, so their symbols are created at the first one. */
 export interface WantedForm<Tag> extends LazyForm {
@@ -22,7 +28,14 @@ export interface WantedForm<Tag> extends LazyForm {
 
 /** The result of a search. */
 export type Finding<Tag> =
-  | { readonly kind: "found"; readonly start: number; readonly end: number; readonly tag: Tag }
+  | {
+      readonly kind: "found";
+      readonly start: number;
+      readonly end: number;
+      readonly tag: Tag;
+      /** Whether the work for the input was used up, so that the rest of it counts as found, and all that follows it must, too. */
+      readonly isRest: boolean;
+    }
   /** The units from `start` on can be the beginning of a form: more input is needed. */
   | { readonly kind: "pending"; readonly start: number }
   | { readonly kind: "none" };
@@ -48,7 +61,7 @@ export class FormMatcher<Tag> {
   #shortest = Number.POSITIVE_INFINITY;
   readonly #prefilter = new Prefilter();
   readonly #known: KnownForm<Tag>[] = [];
-  readonly #work: Work = { steps: 0 };
+  readonly #work = new Work();
 
   constructor(wanted: readonly WantedForm<Tag>[]) {
     this.add(wanted);
@@ -88,12 +101,22 @@ export class FormMatcher<Tag> {
   }
 
   #findIn(input: Units, from: number, range: SearchRange): Finding<Tag> {
-    const { limit, isEnd } = range;
+    const { limit, isEnd, leads } = range;
     const filter = this.#prefilter;
     for (let at = filter.next(input, from, range); at < limit; at = filter.next(input, at + 1, range)) {
-      if (filter.isTruncated && !isEnd) return { kind: "pending", start: at };
-      const finding = this.#findAt(input, at, isEnd);
-      if (finding !== undefined) return finding;
+      const budget = leads.budgetFor(input.length);
+      if (budget.isUsedUp) return this.#rest(input, at);
+      const before = this.#work.steps;
+      const finding: Finding<Tag> | undefined =
+        filter.isTruncated && !isEnd
+          ? { kind: "pending", start: at }
+          : this.#findAt(input, at, isEnd, budget);
+      if (finding === undefined) continue;
+      const steps = filter.placeSteps + this.#work.steps - before;
+      if (finding.kind === "pending") budget.refund(steps);
+      else if (finding.kind === "found" && !finding.isRest)
+        budget.refundFound(steps, finding.end - finding.start);
+      return finding;
     }
     return none;
   }
@@ -103,7 +126,16 @@ export class FormMatcher<Tag> {
     return this.#prefilter.steps + this.#work.steps;
   }
 
-  #findAt(input: Units, start: number, isEnd: boolean): Finding<Tag> | undefined {
+  /** All from `start` on, by the secret that it resembles, or any if the attempts ended before it was known. */
+  #rest(input: Units, start: number): Finding<Tag> {
+    const filter = this.#prefilter;
+    const index = filter.candidateCount > 0 ? filter.candidate(0) : 0;
+    const { tag } = (this.#known[index] as KnownForm<Tag>).wanted;
+    return { kind: "found", start, end: input.length, tag, isRest: true };
+  }
+
+  #findAt(input: Units, start: number, isEnd: boolean, budget: WorkBudget): Finding<Tag> | undefined {
+    this.#work.budget = budget;
     let longest: { readonly end: number; readonly index: number } | undefined;
     const filter = this.#prefilter;
     for (let at = 0; at < filter.candidateCount; at += 1) {
@@ -111,6 +143,7 @@ export class FormMatcher<Tag> {
       const known = this.#known[index] as KnownForm<Tag>;
       known.form ??= known.wanted.toForm();
       const { end, hasRunOut } = follow(input, start, known.form, this.#work);
+      if (budget.isUsedUp) return this.#rest(input, start);
       if (hasRunOut && !isEnd) return { kind: "pending", start };
       if (end === undefined) continue;
       // Of the same length, the form that was added first.
@@ -119,7 +152,7 @@ export class FormMatcher<Tag> {
     }
     if (longest === undefined) return undefined;
     const { tag } = (this.#known[longest.index] as KnownForm<Tag>).wanted;
-    return { kind: "found", start, end: longest.end, tag };
+    return { kind: "found", start, end: longest.end, tag, isRest: false };
   }
 }
 
@@ -132,8 +165,15 @@ function toUnits(text: string): Uint16Array {
 }
 
 /** Counts the work of following forms. */
-interface Work {
-  steps: number;
+class Work {
+  steps = 0;
+  /** Of the input that is searched. */
+  budget = new WorkBudget();
+
+  count(steps: number): void {
+    this.steps += steps;
+    this.budget.use(steps);
+  }
 }
 
 /** The result of following one form. */
@@ -144,32 +184,101 @@ interface Followed {
   readonly hasRunOut: boolean;
 }
 
-const notThere: Followed = { end: undefined, hasRunOut: false };
-
 /** Follows `form` from `start`. */
 function follow(input: Units, start: number, form: Form, work: Work): Followed {
-  const { symbols, gap } = form;
-  // Most symbols are one plain unit, which has one reading.
-  let at = start;
-  let index = 0;
-  for (; index < symbols.length && at < input.length; index += 1, at += 1) {
-    const unit = input[at] as number;
-    if ((symbols[index] as TextSymbol).plain[unit] !== 1) break;
-    if (gap !== undefined && index > 0 && gap.firsts[unit] === 1) break;
+  const { length } = form.symbols;
+  let first: Place = { at: start, index: 0 };
+  let hasRunOut = false;
+  for (;;) {
+    const { at, index } = followPlain(input, first, form);
+    work.count(index - first.index + 1);
+    if (index === length) return { end: at, hasRunOut };
+    if (work.budget.isUsedUp || isElsewhere(input, at, index, form)) return { end: undefined, hasRunOut };
+    const rest = followSpellings(input, { at, index }, form, work);
+    hasRunOut ||= rest.hasRunOut;
+    if (rest.place === undefined) return { end: rest.end, hasRunOut };
+    first = rest.place;
   }
-  work.steps += index + 1;
-  return index === symbols.length
-    ? { end: at, hasRunOut: false }
-    : followSpellings(input, { at, index }, form, work);
 }
 
-/** Follows the symbols of `form` from one of them on, through all spellings at the same time. */
-function followSpellings(
-  input: Units,
-  first: { readonly at: number; readonly index: number },
-  { symbols, gap }: Form,
-  work: Work,
-): Followed {
+/** A place in an input, and the symbol of a form that is expected there. */
+interface Place {
+  readonly at: number;
+  readonly index: number;
+}
+
+/** Follows the symbols that have one reading there: most are one plain unit, or two hexadecimal digits. */
+function followPlain(input: Units, first: Place, { symbols, gap }: Form): Place {
+  let { at, index } = first;
+  for (; index < symbols.length && at < input.length; index += 1) {
+    const { plain, pair } = symbols[index] as TextSymbol;
+    const unit = input[at] as number;
+    if (pair !== undefined) {
+      if (isPair(input, at, pair)) {
+        at += 2;
+      } else {
+        // No separator continues with two digits, so that one which these follow is the only one.
+        const digits = index === 0 ? at : separatorEnd(input, at);
+        if (digits === at || !isPair(input, digits, pair)) break;
+        at = digits + 2;
+      }
+    } else {
+      if (plain[unit] !== 1) break;
+      if (gap !== undefined && index > 0 && gap.firsts[unit] === 1) break;
+      at += 1;
+    }
+  }
+  return { at, index };
+}
+
+/** The separators between bytes in hexadecimal that are one plain unit. */
+const simpleSeparators = setOf(Array.from(":-, +\t\r\n", (one) => one.charCodeAt(0)));
+const comma = 0x2c;
+const space = 0x20;
+const carriageReturn = 0x0d;
+const lineFeed = 0x0a;
+const digitZero = 0x30;
+const letterX = 0x78;
+
+/** The end of the longest separator of plain units between bytes in hexadecimal; `start` if there is none. */
+function separatorEnd(input: Units, start: number): number {
+  const first = input[start] as number;
+  let at = start;
+  let canHavePrefix = true;
+  if (simpleSeparators[first] === 1) {
+    at += 1;
+    canHavePrefix = first === comma || first === space;
+    const second = input[at];
+    if (first === carriageReturn && second === lineFeed) return at + 1;
+    if (canHavePrefix && second === space) {
+      at += 1;
+      canHavePrefix = first === comma;
+    }
+  }
+  const isPrefix = canHavePrefix && input[at] === digitZero && ((input[at + 1] ?? 0) | 0x20) === letterX;
+  return isPrefix ? at + 2 : at;
+}
+
+function isPair(input: Units, at: number, [high, low]: readonly [high: UnitSet, low: UnitSet]): boolean {
+  return at + 1 < input.length && high[input[at] as number] === 1 && low[input[at + 1] as number] === 1;
+}
+
+/** Whether the unit at a place begins neither a spelling of the symbol nor a gap. */
+function isElsewhere(input: Units, at: number, index: number, { symbols, gap }: Form): boolean {
+  const { firsts } = symbols[index] as TextSymbol;
+  if (firsts === undefined || at >= input.length) return false;
+  const unit = input[at] as number;
+  return firsts[unit] !== 1 && (gap === undefined || index === 0 || gap.firsts[unit] !== 1);
+}
+
+/** The result of following some symbols through all spellings. */
+interface FollowedSpellings extends Followed {
+  /** Where to continue, when a single place is left. */
+  readonly place?: Place;
+}
+
+/** Follows the symbols of `form` from one of them on, through all spellings at the same time, until a single place is left. */
+function followSpellings(input: Units, first: Place, { symbols, gap }: Form, work: Work): FollowedSpellings {
   let positions = [first.at];
   let hasRunOut = false;
   for (let index = first.index; index < symbols.length; index += 1) {
@@ -177,19 +286,22 @@ function followSpellings(
     if (gap !== undefined && index > 0 && addGaps(input, positions, gap, work)) hasRunOut = true;
     const next: number[] = [];
     for (const position of positions) {
-      work.steps += 1;
+      work.count(1);
       if (position >= input.length) {
         hasRunOut = true;
       } else if (symbol.plain[input[position] as number] === 1) {
-        add(next, position + 1);
-      } else {
-        work.steps += symbol.spellings.length;
+        add(next, position + 1, work);
+      } else if (symbol.firsts?.[input[position] as number] !== 0) {
+        work.count(symbol.spellings.length);
         for (const spelling of symbol.spellings) {
-          if (spell(input, position, spelling, next)) hasRunOut = true;
+          if (spell(input, position, spelling, next, work)) hasRunOut = true;
         }
       }
     }
-    if (next.length === 0) return hasRunOut ? { end: undefined, hasRunOut } : notThere;
+    if (next.length === 0 || work.budget.isUsedUp) return { end: undefined, hasRunOut };
+    const [at] = next;
+    if (next.length === 1 && at !== undefined)
+      return { end: undefined, hasRunOut, place: { at, index: index + 1 } };
     positions = next;
   }
   return { end: Math.max(...positions), hasRunOut };
@@ -223,8 +335,9 @@ function addRepeated(
         continue;
       }
       if (firsts[input[position] as number] !== 1) continue;
+      work.count(spellings.length);
       for (const spelling of spellings) {
-        if (spell(input, position, spelling, positions)) hasRunOut = true;
+        if (spell(input, position, spelling, positions, work)) hasRunOut = true;
       }
     }
     if (positions.length === length) break;
@@ -234,7 +347,7 @@ function addRepeated(
 }
 
 /** Adds each position after `spelling` to `next`. Returns whether the input ended within it. */
-function spell(input: Units, start: number, spelling: Spelling, next: number[]): boolean {
+function spell(input: Units, start: number, spelling: Spelling, next: number[], work: Work): boolean {
   const { lead, run, rest } = spelling;
   let at = start;
   for (const set of lead) {
@@ -248,7 +361,7 @@ function spell(input: Units, start: number, spelling: Spelling, next: number[]):
     const length = at - runStart;
     if (rest.length === 0) {
       // Within a run, any part of it counts: it can be two symbols.
-      for (let part = run.min; part <= length; part += 1) add(next, runStart + part);
+      for (let part = run.min; part <= length; part += 1) add(next, runStart + part, work);
     }
     if (length < run.max && at >= input.length) return true;
     if (length < run.min || rest.length === 0) return false;
@@ -258,13 +371,14 @@ function spell(input: Units, start: number, spelling: Spelling, next: number[]):
     if (set[input[at] as number] !== 1) return false;
     at += 1;
   }
-  add(next, at);
+  add(next, at, work);
   return false;
 }
 
 /** Only runs of backslashes inside a secret lead to more, and such a text is no secret. */
 const maxPositions = 64;
 
-function add(positions: number[], position: number): void {
+function add(positions: number[], position: number, work: Work): void {
+  if (positions.length > 1) work.count(1 + (positions.length >> 3));
   if (positions.length < maxPositions && !positions.includes(position)) positions.push(position);
 }

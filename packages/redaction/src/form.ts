@@ -4,8 +4,8 @@
  */
 
 import type { Outline } from "./prefilter.ts";
-import type { Spelling, TextSymbol } from "./text-symbol.ts";
-import { setOf, type UnitSet, unitsOf } from "./unit-set.ts";
+import { firstsOf, type Spelling, type TextSymbol } from "./text-symbol.ts";
+import type { UnitSet } from "./unit-set.ts";
 
 /** One encoding of a secret. */
 export interface Form {
@@ -41,10 +41,5 @@ export interface GapPart {
 
 /** Creates a part of a gap, of at most `maxCount` of `spellings`. */
 export function createGapPart(spellings: readonly Spelling[], maxCount: number): GapPart {
-  const firsts = spellings.flatMap(({ lead, run, rest }) => {
-    const units = lead[0] === undefined && run !== undefined ? [run.unit] : [];
-    const next = lead[0] ?? (run === undefined || run.min === 0 ? rest[0] : undefined);
-    return next === undefined ? units : [...units, ...unitsOf(next)];
-  });
-  return { spellings, firsts: setOf(firsts), maxCount };
+  return { spellings, firsts: firstsOf(spellings), maxCount };
 }

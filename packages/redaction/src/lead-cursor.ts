@@ -2,24 +2,39 @@
 
 import { leadFlags, leads } from "./escape-reader.ts";
 import type { Units } from "./form-matcher.ts";
+import { WorkBudget } from "./work-budget.ts";
 
 /** A loop finds leads that are near faster than a search for each does. */
 const nearLength = 32;
 const backslash = 0x5c;
 
-/** Keeps the next position of each lead. For one input, and for positions that do not decrease. */
+/** Keeps the next position of each lead, and the work that is left. For one input, and for positions that do not decrease. */
 export class LeadCursor {
   /** The units of a text, if it was converted. */
   units: Uint16Array | undefined;
+  #budget: WorkBudget | undefined;
   readonly #text: string | undefined;
   #first = -1;
   #runEnd = -1;
   /** Created for long inputs. */
   #positions: number[] | undefined;
 
-  /** @param text the input, if it is a text */
-  constructor(text?: string) {
+  /**
+   * @param text the input, if it is a text
+   * @param budget the work that is left for the input; by default it has a budget of its own
+   */
+  constructor(text?: string, budget?: WorkBudget) {
     this.#text = text;
+    this.#budget = budget;
+  }
+
+  /** The work that is left for the input, whose number of units is `length`. */
+  budgetFor(length: number): WorkBudget {
+    if (this.#budget === undefined) {
+      this.#budget = new WorkBudget();
+      this.#budget.extend(length);
+    }
+    return this.#budget;
   }
 
   /** Returns the position of the first lead at or after `at`; the length of `input` if there is none. */

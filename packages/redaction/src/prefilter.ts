@@ -23,6 +23,7 @@ import { FormTrie, formOf } from "./form-trie.ts";
 import { type GapKind, GramSet, gramCountOf, gramLength } from "./gram-set.ts";
 import type { LeadCursor } from "./lead-cursor.ts";
 import { breakClass, classBits, classOf, highClass, specialBit } from "./unit-class.ts";
+import { WorkBudget } from "./work-budget.ts";
 
 /** A form as the prefilter knows it. */
 export interface Outline {
@@ -87,6 +88,9 @@ export class Prefilter {
   #isTruncated = false;
   readonly #reader = new EscapeReader();
   #steps = 0;
+  #placeSteps = 0;
+  /** Of the input that is searched. */
+  #budget = new WorkBudget();
 
   /** Adds forms; the index of each is the number of those added before. */
   add(outlines: readonly Outline[]): void {
@@ -112,10 +116,14 @@ export class Prefilter {
     return this.#steps + this.#reader.steps;
   }
 
-  /** Returns the next place at or after `from` where a form can begin; `limit` or more if there is none before it. */
+  /**
+   * Returns the next place at or after `from` where a form can begin, or where the work for the input is used up; `limit` or
+   * more if there is none before it.
+   */
   next(input: Units, from: number, { limit, isEnd, leads }: SearchRange): number {
     const near = this.#stride + this.#lookahead;
     this.#reader.reset();
+    this.#budget = leads.budgetFor(input.length);
     let at = from;
     while (at < limit) {
       const lead = leads.next(input, at);
@@ -162,6 +170,11 @@ export class Prefilter {
       if ((bits[hash >>> 5] as number) & (1 << hash)) return false;
     }
     return !hasLead(text, from);
+  }
+
+  /** The steps that the budget was charged for the place that was returned last. */
+  get placeSteps(): number {
+    return this.#placeSteps;
   }
 
   /** Number of forms that can begin at the place that was returned last. */
@@ -302,6 +315,7 @@ export class Prefilter {
     let next = at + 1;
     this.#foundCount = 0;
     this.#isTruncated = false;
+    this.#placeSteps = 0;
     if (leadFlags[unit] === 1) {
       unit = this.#reader.read(input, at);
       next = this.#reader.end;
@@ -315,9 +329,12 @@ export class Prefilter {
     let bits = this.#firsts[first] as number;
     if (bits !== 0 && first !== highClass) bits &= this.#kindsAfter(input, next, first);
     if (bits === 0) return this.#foundCount > 0;
+    const before = this.steps;
     for (let kind = 0; kind < kindCount; kind += 1)
       if (bits & (1 << kind)) this.#follow(input, next, kind, first);
-    return this.#isTruncated || this.#foundCount > 0;
+    this.#placeSteps = this.steps - before;
+    this.#budget.use(this.#placeSteps);
+    return this.#isTruncated || this.#foundCount > 0 || this.#budget.isUsedUp;
   }
 
   /** The kinds of forms that can begin with a unit of the class `first` and the symbol at `at`. */

@@ -13,6 +13,7 @@ import { FormMatcher, type WantedForm } from "./form-matcher.ts";
 import { LeadCursor } from "./lead-cursor.ts";
 import { secretForms, secretMinLength } from "./secret-forms.ts";
 import { secretTextsOf } from "./secret-texts.ts";
+import { WorkBudget } from "./work-budget.ts";
 
 /** Limits of what a scrubber remembers. */
 interface SecretScrubberLimits {
@@ -66,6 +67,8 @@ export class SecretScrubber {
   /** Definitions, and their members, that contain none of the secrets of a generation. */
   #clean = new WeakSet<object>();
   #cleanGeneration = 0;
+  /** Of the text, value or definition that is scrubbed. */
+  #budget = new WorkBudget();
 
   constructor({ maxValues = defaultMaxValues }: SecretScrubberLimits = {}) {
     this.#maxValues = maxValues;
@@ -97,9 +100,18 @@ export class SecretScrubber {
     return this.#steps + (this.#search?.matcher.steps ?? 0);
   }
 
-  /** Returns `text` without known secrets. */
+  /**
+   * Returns `text` without known secrets. If it consists of partial matches of secrets, so that the search would take too
+   * long, all after the first part of it is replaced, too; the same holds for the texts of a value or definition together.
+   */
   text(text: string): string {
     if (this.#names.size === 0 || text.length < secretMinLength) return text;
+    this.#budget = new WorkBudget();
+    return this.#scrubText(text);
+  }
+
+  #scrubText(text: string): string {
+    if (text.length < secretMinLength) return text;
     const spans = this.#find(text);
     return spans.length === 0 ? text : replaceSpans(text, spans, 0);
   }
@@ -107,6 +119,7 @@ export class SecretScrubber {
   /** Returns `value` without known secrets in its strings, keys and numbers; the same object if there are none. */
   value<Value>(value: Value): Value {
     if (this.#names.size === 0) return value;
+    this.#budget = new WorkBudget();
     return this.#scrub(value as JsonValue) as typeof value;
   }
 
@@ -119,6 +132,7 @@ export class SecretScrubber {
     if (this.#cleanGeneration !== this.#generation) this.#clean = new WeakSet();
     this.#cleanGeneration = this.#generation;
     if (this.#clean.has(definition)) return definition;
+    this.#budget = new WorkBudget();
     const clean = this.#scrubMembers(definition as JsonObject, (member) => this.#scrubOnce(member));
     if (clean === definition) this.#clean.add(definition);
     return clean as Value;
@@ -134,7 +148,8 @@ export class SecretScrubber {
 
   #find(text: string): readonly SecretSpan[] {
     const { matcher } = this.#searchForAll();
-    const leads = new LeadCursor(text);
+    this.#budget.extend(text.length);
+    const leads = new LeadCursor(text, this.#budget);
     let finding = matcher.find(text, 0, true, leads);
     if (finding.kind === "none") return noSpans;
     const spans: SecretSpan[] = [];
@@ -167,7 +182,7 @@ export class SecretScrubber {
   }
 
   #scrub(value: JsonValue | undefined): JsonValue | undefined {
-    if (typeof value === "string") return this.text(value);
+    if (typeof value === "string") return this.#scrubText(value);
     if (typeof value === "number") return this.#scrubNumber(value);
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) return this.#scrubItems(this.#scrubSplit(value));
@@ -177,7 +192,7 @@ export class SecretScrubber {
   #scrubNumber(value: number): number | string {
     if (!this.#searchForAll().hasNumbers) return value;
     const text = String(value);
-    const scrubbed = this.text(text);
+    const scrubbed = this.#scrubText(text);
     return scrubbed === text ? value : scrubbed;
   }
 
@@ -199,7 +214,7 @@ export class SecretScrubber {
     const entries = Object.entries(object);
     let scrubbed: [string, JsonValue | undefined][] | undefined;
     for (const [at, [key, member]] of entries.entries()) {
-      const cleanKey = this.text(key);
+      const cleanKey = this.#scrubText(key);
       const clean = scrub(member);
       if (cleanKey === key && clean === member) continue;
       scrubbed ??= [...entries];

@@ -2,7 +2,8 @@
  * Replaces secrets in byte streams: each form of each secret becomes the
  * replacement of its owner. Data streams through; a scrubber holds back only the
  * possible beginning of a secret, and passes a piece without secrets on as it
- * is, without a copy.
+ * is, without a copy. A body that consists of partial matches of secrets, so
+ * that the search would take too long, ends with a replacement.
  *
  * It never decompresses: the caller passes decoded bytes.
  */
@@ -10,6 +11,7 @@
 import { FormMatcher, type WantedForm } from "./form-matcher.ts";
 import { LeadCursor } from "./lead-cursor.ts";
 import { secretForms } from "./secret-forms.ts";
+import { WorkBudget } from "./work-budget.ts";
 
 /** A secret to redact. */
 export interface KnownSecret<Owner> {
@@ -88,6 +90,10 @@ export class StreamScrubber<Owner> {
   #held: Uint8Array = nothing;
   /** How many of the held bytes were released. */
   #releasedCount = 0;
+  /** Of the whole body. */
+  readonly #budget = new WorkBudget();
+  /** Whether the work for the body was used up: all that follows is removed. */
+  #isCut = false;
 
   constructor(matcher: SecretMatcher<Owner>, onFound: OnFound<Owner>) {
     this.#matcher = matcher;
@@ -122,6 +128,8 @@ export class StreamScrubber<Owner> {
   }
 
   #scrub(piece: Uint8Array, isEnd: boolean): readonly Uint8Array[] {
+    if (this.#isCut) return [];
+    this.#budget.extend(piece.length);
     const clean: Uint8Array[] = [];
     const held = this.#held;
     if (held.length === 0 || piece.length <= joinedBytes) {
@@ -131,6 +139,7 @@ export class StreamScrubber<Owner> {
     }
     const joined = concat(held, piece.subarray(0, joinedBytes));
     const at = this.#scan(joined, { from: 0, until: held.length, isEnd: false }, clean);
+    if (this.#isCut) return clean;
     if (at >= held.length) {
       this.#scan(piece, { from: at - held.length, until: piece.length, isEnd }, clean);
     } else {
@@ -153,7 +162,7 @@ export class StreamScrubber<Owner> {
       if (end > passed)
         clean.push(passed === 0 && end === bytes.length ? bytes : bytes.subarray(passed, end));
     };
-    const leads = new LeadCursor();
+    const leads = new LeadCursor(undefined, this.#budget);
     for (;;) {
       const finding = this.#matcher.find(bytes, at, isEnd, leads);
       if (finding.kind === "none" || finding.start >= until) {
@@ -174,6 +183,12 @@ export class StreamScrubber<Owner> {
       this.#onFound(finding.tag.owner);
       at = finding.end;
       passed = finding.end;
+      if (finding.isRest) {
+        this.#isCut = true;
+        this.#held = nothing;
+        this.#releasedCount = 0;
+        return at;
+      }
     }
   }
 }

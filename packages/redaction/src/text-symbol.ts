@@ -30,6 +30,10 @@ export interface TextSymbol {
   readonly spellings: readonly Spelling[];
   /** The units that are the whole symbol and begin no other spelling of it. */
   readonly plain: UnitSet;
+  /** The units that a spelling can begin with, where they are known to be ASCII. */
+  readonly firsts?: UnitSet | undefined;
+  /** The sets of the two digits of a byte in hexadecimal, which has no other spelling. */
+  readonly pair?: readonly [high: UnitSet, low: UnitSet] | undefined;
 }
 
 const backslash = 0x5c;
@@ -115,9 +119,7 @@ export function anyOf(characters: string, alphabet: Alphabet): TextSymbol {
   const plain = setOf(parts.flatMap((part) => unitsOf(part.plain)));
   const escapes = parts.flatMap(({ spellings }) => spellings.filter((one) => !isWithin(one, plain)));
   const isPlain = unitsOf(plain).length > 0;
-  const symbol = { spellings: isPlain ? [sets([plain]), ...escapes] : escapes, plain };
-  if (isShared(characters)) cache.set(characters, symbol);
-  return symbol;
+  return toShared(characters, { spellings: isPlain ? [sets([plain]), ...escapes] : escapes, plain }, cache);
 }
 
 function isWithin({ lead, run, rest }: Spelling, plain: UnitSet): boolean {
@@ -135,9 +137,25 @@ function symbolOf(character: string, alphabet: Alphabet): TextSymbol {
   const cache = symbols[alphabet];
   const known = cache.get(character);
   if (known !== undefined) return known;
-  const symbol = toSymbol(character, alphabet);
-  if (isShared(character)) cache.set(character, symbol);
-  return symbol;
+  return toShared(character, toSymbol(character, alphabet), cache);
+}
+
+/** Keeps the symbol of ASCII characters. */
+function toShared(characters: string, symbol: TextSymbol, cache: Map<string, TextSymbol>): TextSymbol {
+  if (!isShared(characters)) return symbol;
+  const shared = { ...symbol, firsts: firstsOf(symbol.spellings) };
+  cache.set(characters, shared);
+  return shared;
+}
+
+/** Returns the units that `spellings` can begin with. */
+export function firstsOf(spellings: readonly Spelling[]): UnitSet {
+  const firsts = spellings.flatMap(({ lead, run, rest }) => {
+    const units = lead[0] === undefined && run !== undefined ? [run.unit] : [];
+    const next = lead[0] ?? (run === undefined || run.min === 0 ? rest[0] : undefined);
+    return next === undefined ? units : [...units, ...unitsOf(next)];
+  });
+  return setOf(firsts);
 }
 
 function toSymbol(character: string, alphabet: Alphabet): TextSymbol {
@@ -234,7 +252,8 @@ const nothingPlain = setOf([]);
 export function hexSymbol(byte: number): TextSymbol {
   let symbol = hexSymbols.get(byte);
   if (symbol === undefined) {
-    symbol = { spellings: [sets(hexDigitsOf(byte, 2))], plain: nothingPlain };
+    const [high, low] = hexDigitsOf(byte, 2) as [UnitSet, UnitSet];
+    symbol = { spellings: [sets([high, low])], plain: nothingPlain, firsts: high, pair: [high, low] };
     hexSymbols.set(byte, symbol);
   }
   return symbol;

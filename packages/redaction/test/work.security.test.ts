@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SecretScrubber } from "@toolcrib/redaction";
+import { ByteScrubber, SecretScrubber } from "@toolcrib/redaction";
 
 /** Random secrets with a common prefix. */
 function secretsOf(count: number): readonly string[] {
@@ -111,4 +111,85 @@ test("the work for a text of many secrets grows with their number", () => {
   };
   const steps = stepsFor(1000);
   assert.ok(stepsFor(4000) <= 5 * steps);
+});
+
+const repetitive = `${"a".repeat(1000)}Q`;
+/** Texts of partial matches of `repetitive`, or of another secret, and that secret in the same encoding. */
+const partialMatches: {
+  readonly [title: string]: readonly [part: string, encoded: string, secret?: string];
+} = {
+  "plain letters": ["a", repetitive],
+  hexadecimal: ["61", Buffer.from(repetitive).toString("hex")],
+  "hexadecimal with colons": [
+    "61:",
+    Buffer.from(repetitive)
+      .toString("hex")
+      .replace(/..(?=.)/g, "$&:"),
+  ],
+  "percent-encoding": ["%61", `${"%61".repeat(1000)}%51`],
+  "Unicode escapes after backslashes": [
+    `${"\\".repeat(7)}u0061`,
+    `${`${"\\".repeat(7)}u0061`.repeat(1000)}\\u0051`,
+  ],
+  "HTML entities": ["&#97;", `${"&#97;".repeat(1000)}&#81;`],
+  "base64 in lines": ["Y\nW\nF\nh\n", Buffer.from(repetitive).toString("base64").replace(/./g, "$&\n")],
+  "letters above 127": ["é", `${"é".repeat(1000)}b`, `${"é".repeat(1000)}b`],
+  backslashes: ["\\", `${"\\".repeat(300)}b`, `${"\\".repeat(300)}b`],
+};
+
+for (const [title, [part, encoded, secret = repetitive]] of Object.entries(partialMatches)) {
+  test(`the work for partial matches of a long secret in ${title} grows with the text, and the secret does not pass`, () => {
+    for (const secrets of [[secret], [secret, `${secret.slice(0, -1)}R`, `${secret.slice(0, -1)}S`]]) {
+      const scrubber = new SecretScrubber();
+      for (const [at, one] of secrets.entries()) scrubber.learn(`s${at}`, one);
+      const units = 60_000;
+      const text = `before ${part.repeat(units / part.length)} between ${encoded} after`;
+      const clean = scrubber.text(text);
+      assert.ok(
+        scrubber.steps <= 48 * text.length + 100_000,
+        `${scrubber.steps / text.length} steps for each unit`,
+      );
+      assert.match(clean, /^before .*\[secret s\d\]$/s, "the rest of the text counts as found");
+      assert.ok(clean.length < 20_000, "the parts after the place where the work ended are replaced");
+      assert.ok(!clean.includes(encoded));
+    }
+  });
+}
+
+test("the texts of a value share the work", () => {
+  const scrubber = new SecretScrubber();
+  scrubber.learn("s", `${"a".repeat(300)}b`);
+  const texts = Array.from({ length: 2000 }, () => "a".repeat(600));
+  const clean = scrubber.value({ texts: [...texts, `${"a".repeat(300)}b`] });
+  assert.equal(clean.texts.at(-1), "[secret s]");
+  const units = 600 * texts.length;
+  assert.ok(scrubber.steps <= 8 * units, `${scrubber.steps / units} steps for each unit`);
+  assert.equal(scrubber.text("aaaaaa and more"), "aaaaaa and more", "the next text has work of its own");
+});
+
+test("a secret in hexadecimal with separators costs about a step for each byte", () => {
+  const secret = "sk-Ab3dE5gH7jK9mN1pQ3sT5vW7xY9zA1cD";
+  for (const separator of [":", ", ", ", 0x", "\r\n"]) {
+    const scrubber = new SecretScrubber();
+    scrubber.learn("s", secret);
+    const encoded = `'${(Buffer.from(secret).toString("hex").match(/../g) ?? []).join(separator)}'`;
+    assert.equal(scrubber.text(encoded.repeat(10_000)), "'[secret s]'".repeat(10_000));
+    const perUnit = scrubber.steps / (encoded.length * 10_000);
+    assert.ok(perUnit < 1, `${JSON.stringify(separator)}: ${perUnit} steps for each unit`);
+  }
+});
+
+test("a body of partial matches of a long secret ends with a replacement", () => {
+  for (const size of [100, 4000, 65_536]) {
+    const found: string[] = [];
+    const scrubber = new ByteScrubber([{ owner: "o", texts: [repetitive], replacement: "[secret s]" }]);
+    const stream = scrubber.stream((owner) => found.push(owner));
+    const body = Buffer.from(`before ${"61".repeat(60_000)}${Buffer.from(repetitive).toString("hex")} after`);
+    const clean: Uint8Array[] = [];
+    for (let at = 0; at < body.length; at += size) clean.push(...stream.push(body.subarray(at, at + size)));
+    clean.push(...stream.end());
+    const text = Buffer.concat(clean).toString();
+    assert.match(text, /^before (?:61)+6?\[secret s\]$/);
+    assert.deepEqual(found, ["o"]);
+  }
 });

@@ -85,7 +85,14 @@ export class ChangeablePaths {
       }
       if (this.holds(next) || left === 0) return { isChangeable: true, links };
       left -= 1;
-      const target = readlinkSync(next);
+      let target: string;
+      try {
+        target = readlinkSync(next);
+      } catch {
+        // Links of `/proc` to what this user must not see, or to what is gone, lead nowhere.
+        current = next;
+        break;
+      }
       links.set(next, target);
       waiting.unshift(...namesOf(target));
       if (target.startsWith("/")) current = "/";

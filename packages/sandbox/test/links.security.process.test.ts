@@ -1,11 +1,14 @@
 /** Symbolic links in arguments and read paths show nothing that their targets would not show by their own names. */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { chooseStartParent, Sandboxes } from "@toolcrib/sandbox";
 import { makeTemporaryDirectory, writeFiles } from "@toolcrib/testing";
@@ -67,6 +70,7 @@ async function show(
 const read =
   'find "$@" -follow -type f \\( -name id_rsa -o -name desk \\) -exec cat {} + 2>&1; ls -a "$@" 2>&1';
 
+const withoutProc = existsSync("/proc/self/cwd") ? false : "no /proc here";
 const withoutPython = existsSync("/usr/bin/python3") ? false : "no Python here";
 
 for (const tier of tierIds) {
@@ -94,6 +98,27 @@ for (const tier of tierIds) {
       }
     });
   }
+
+  test(`${tier}: a link in an argument that cannot be followed is as one to nothing`, {
+    skip: skip || withoutProc,
+  }, async () => {
+    await using directory = await makeProject();
+    // The kernel keeps no folder of a program that has ended, whose parent never asks for its status.
+    const parent = spawn("/bin/sh", ["-c", "sleep 0 & echo $!; exec sleep 600"], {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    try {
+      const [line] = (await once(parent.stdout, "data")) as [Buffer];
+      const process = `/proc/${line.toString().trim()}`;
+      while (!readFileSync(`${process}/stat`, "utf8").includes(") Z ")) await setImmediate();
+      assert.throws(() => readlinkSync(`${process}/cwd`), "otherwise this tests nothing");
+      symlinkSync(`${process}/cwd`, directory.join("project/gone"));
+      for (const path of [`${process}/cwd`, `${process}/cwd/a.txt`, "gone", `--dir=${process}/cwd`])
+        assert.equal(await show(tier, directory.path, 'echo "$1"', [path]), `${path}\n`);
+    } finally {
+      parent.kill("SIGKILL");
+    }
+  });
 
   test(`${tier}: paths in options, URLs and lists are shown as those of arguments, and widen nothing`, {
     skip,
