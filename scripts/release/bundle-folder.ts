@@ -37,7 +37,10 @@ const sharedFilesMaxCount = 24;
 /** Entries that are loaded with every command, and the gateway, whose start others wait for. */
 const hotEntries: ReadonlySet<string> = new Set(["start", "run-process", "main", "serve"]);
 
-/** Those of them that load what they import dynamically, too, whenever they are loaded. */
+/** Entries that are loaded before the version of Node is known, in their order. */
+const firstEntries = ["bin", "start"];
+
+/** Those of the hot ones that load what they import dynamically, too, whenever they are loaded. */
 const wholeEntries: ReadonlySet<string> = new Set(["serve"]);
 
 /** How much more often they are loaded than other entries. */
@@ -114,14 +117,13 @@ export async function bundleFolder(bundle: FolderBundle): Promise<BundledModules
     outputOptions(format, [{ name: "shared", minShareCount: 2, entriesAware: true }]),
   );
   const files = exact.output.flatMap(toExactFile);
-  const first = firstFiles(files);
+  const first = firstModules(files);
   const groups = groupModules(
-    files.filter((file) => !first.has(file)),
+    files.filter(({ modules }) => !modules.some((path) => first.has(path))),
     sharedFilesMaxCount,
     (name) => (hotEntries.has(name) ? hotWeight : 1),
   );
-  const isFirst = new Set([...first].flatMap(({ modules }) => modules));
-  const groupOf = (path: string) => (isFirst.has(path) ? "shared-first" : (groups.get(path) ?? null));
+  const groupOf = (path: string) => first.get(path) ?? groups.get(path) ?? null;
   const { output } = await build.write({
     dir: folder,
     ...outputOptions(format, [{ name: groupOf }]),
@@ -144,16 +146,22 @@ export async function bundleFolder(bundle: FolderBundle): Promise<BundledModules
 }
 
 /**
- * The shared files that the first entry imports before it turns on the compile cache, and before the version of Node is known:
- * nothing else is put into their file.
+ * Returns the names of the groups of the shared modules that the command loads before it turns on the compile cache, and
+ * before it knows the version of Node: nothing else is put into their files.
  */
-function firstFiles(files: readonly ExactFile[]): ReadonlySet<ExactFile> {
-  const found = new Set(files.filter(({ entry }) => entry === "bin"));
-  for (const { imports } of found) {
-    for (const file of files)
-      if (file.entry === undefined && imports.includes(file.fileName)) found.add(file);
+function firstModules(files: readonly ExactFile[]): ReadonlyMap<string, string> {
+  const groups = new Map<string, string>();
+  for (const name of firstEntries) {
+    const found = new Set(files.filter(({ entry }) => entry === name));
+    for (const { entry, imports, modules } of found) {
+      for (const file of files) {
+        if (file.entry === undefined && imports.includes(file.fileName)) found.add(file);
+      }
+      if (entry !== undefined) continue;
+      for (const path of modules) if (!groups.has(path)) groups.set(path, `shared-before-${name}`);
+    }
   }
-  return new Set([...found].filter(({ entry }) => entry === undefined));
+  return groups;
 }
 
 /** Whether a module is a source of a package here. Dependencies of other versions than at the root are below packages, too. */
