@@ -60,6 +60,8 @@ test("a flood of requests is held back, then refused, and each accepted one is s
   const last = await (answers.at(-1) as Promise<Rpc>);
   assert.ok(isRefused(last), JSON.stringify(last));
   assert.match(last.error?.message ?? "", /More than 1280 requests have no answer \(wait for answers/);
+  // Each of their connections is checked before anything is sent on it.
+  await waitUntil(() => calls.length >= 256);
   assert.equal(calls.length, 256);
   // A cancellation is read all the same: one that waits is not sent any more.
   bridge.send({ method: "notifications/cancelled", params: { requestId: 1000 } });

@@ -40,7 +40,7 @@ function answerNow(
 ): PeerAnswer | undefined {
   const here = endsOf(localAddress, localPort);
   const there = endsOf(remoteAddress, remotePort);
-  const rows = readTable();
+  const rows = readTable(localPort);
   if (rows === undefined) return undefined;
   // A system whose table lacks the connection says nothing about its other end.
   const isListed = rows.some(({ local, remote }) => here.includes(local) && there.includes(remote));
@@ -66,16 +66,18 @@ interface Row {
   readonly inode: string;
 }
 
-function readTable(): readonly Row[] | undefined {
+/** Returns the rows of sockets that listen, and those with a port at one end: there can be thousands of others. */
+function readTable(port: number): readonly Row[] | undefined {
+  const isWanted = (line: string) => line.includes(portText(port)) || line.includes(` ${states.listening} `);
   const tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"]
-    .map(readRows)
+    .map((path) => readRows(path, isWanted))
     .filter((rows) => rows !== undefined);
   return tables.length === 0 ? undefined : tables.flat();
 }
 
-function readRows(path: string): readonly Row[] | undefined {
+function readRows(path: string, isWanted: (line: string) => boolean): readonly Row[] | undefined {
   try {
-    return readFileSync(path, "latin1").split("\n").slice(1).map(toRow);
+    return readFileSync(path, "latin1").split("\n").slice(1).filter(isWanted).map(toRow);
   } catch {
     // Other systems have no /proc, and some no IPv6.
     return undefined;
@@ -88,9 +90,15 @@ function toRow(line: string): Row {
   return { local, remote, state, uid: fields[7] ?? "", inode: fields[9] ?? "0" };
 }
 
+/** Sockets that a process was seen to have. A number means another socket only after four thousand million others. */
+let seen: { readonly pid: number; readonly targets: ReadonlySet<string>; readonly until: number } | undefined;
+const seenMs = 200;
+
 /** Whether a process has one of these sockets. All that listen on one port belong to one user. */
 function hasSocket(pid: number, rows: readonly Row[]): PeerAnswer {
-  const wanted = new Set(rows.map(({ inode }) => `socket:[${inode}]`));
+  const isIn = (targets: ReadonlySet<string>) => rows.some(({ inode }) => targets.has(`socket:[${inode}]`));
+  // Many connections are made at once in a flood, and a process can have thousands of files.
+  if (seen?.pid === pid && performance.now() < seen.until && isIn(seen.targets)) return "yes";
   const folder = `/proc/${pid}/fd`;
   let names: string[];
   try {
@@ -101,7 +109,9 @@ function hasSocket(pid: number, rows: readonly Row[]): PeerAnswer {
     if (!existsSync(`/proc/${pid}`)) return "no";
     return rows.some(({ uid }) => uid === String(process.geteuid?.())) ? "yes" : "no";
   }
-  return names.some((name) => wanted.has(targetOf(`${folder}/${name}`))) ? "yes" : "no";
+  const targets = new Set(names.map((name) => targetOf(`${folder}/${name}`)));
+  seen = { pid, targets, until: performance.now() + seenMs };
+  return isIn(targets) ? "yes" : "no";
 }
 
 function targetOf(path: string): string {
@@ -115,7 +125,7 @@ function targetOf(path: string): string {
 
 /** Returns the ends of a connection as the table can write them: also as IPv6, on which a program can accept IPv4. */
 function endsOf(address: string, port: number): readonly string[] {
-  const end = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const end = portText(port);
   const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1] ?? address;
   if (isIPv4(mapped)) {
     const bytes = mapped.split(".").map(Number);
@@ -143,6 +153,10 @@ function wordsOf(bytes: readonly number[]): string {
     .flatMap((word) => (endianness() === "LE" ? word.reverse() : word))
     .map((byte) => byte.toString(16).toUpperCase().padStart(2, "0"))
     .join("");
+}
+
+function portText(port: number): string {
+  return `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
 function portIn(end: string): string {
