@@ -84,7 +84,7 @@ test("a thousand quick writes while a gateway starts and after it: the last one 
   await running.lists("late999");
 });
 
-test("a file that grows while it is read is not in force half, whatever is valid of it in between", async () => {
+test("a file that grows while it is read is not in force half, whatever is valid of it in between", async (t) => {
   await using directory = await makeTemporaryDirectory();
   const file = directory.join("toolcrib.yaml");
   const server = (id: string) => `  - ${JSON.stringify(smallServer(id, "t"))}\n`;
@@ -92,19 +92,37 @@ test("a file that grows while it is read is not in force half, whatever is valid
   writeFileSync(file, `${head}policy: {deny: ["b:*"]}\ntool_servers:\n${server("a")}`);
   await using running = await start(directory);
   await running.lists("t");
-  // Valid without its end, which denies a tool: the steps follow each other faster than a file becomes quiet.
-  writeFileSync(file, `${head}tool_servers:\n${server("a")}`);
-  for (let step = 0; step < 8; step += 1) {
-    await delay(15);
-    appendFileSync(file, step === 7 ? 'policy: {deny: ["a:*"]}\n' : server(`more${step}`));
-  }
-  await waitUntil(async () => (await fetch(`${running.gateway.url}/readyz`)).ok);
   const setting = { directory: directory.path };
-  await waitUntil(async () => /more6/.test((await runToolcrib(["status"], setting)).stdout));
-  const changes = (await runToolcrib(["audit", "list"], setting)).stdout
-    .split("\n")
-    .filter((line) => line.includes("config.changed") && line.includes("more"));
-  assert.ok(changes.length >= 1 && changes.every((line) => line.includes("policy.deny")), changes.join("\n"));
+  for (let attempt = 0; attempt < 8; attempt += 1) {
+    // Valid without its end, which denies a tool: the steps follow each other faster than a file becomes quiet.
+    writeFileSync(file, `${head}tool_servers:\n${server("a")}`);
+    const startedAt = performance.now();
+    let [last, longestMs] = [startedAt, 0];
+    for (let step = 0; step < 8; step += 1) {
+      await delay(10);
+      appendFileSync(
+        file,
+        step === 7 ? `policy: {deny: ["a:${attempt}*"]}\n` : server(`more${attempt}x${step}`),
+      );
+      const now = performance.now();
+      longestMs = Math.max(longestMs, now - last);
+      last = now;
+    }
+    await waitUntil(async () => (await fetch(`${running.gateway.url}/readyz`)).ok);
+    const isListed = async () => (await runToolcrib(["status"], setting)).stdout.includes(`more${attempt}x6`);
+    await waitUntil(isListed);
+    // A busy machine made the file quiet in between: such a change is in force as it is, and this attempt shows nothing.
+    if (longestMs >= 30 || last - startedAt >= 200) continue;
+    const changes = (await runToolcrib(["audit", "list"], setting)).stdout
+      .split("\n")
+      .filter((line) => line.includes("config.changed") && line.includes(`more${attempt}x`));
+    assert.ok(
+      changes.length >= 1 && changes.every((line) => line.includes("policy.deny")),
+      changes.join("\n"),
+    );
+    return;
+  }
+  t.skip("the machine was too busy to write a file quickly");
 });
 
 test("links: a link, a folder behind a link and the folder itself are swapped", async () => {
