@@ -103,8 +103,9 @@ for (const tier of tierIds) {
     skip: skip || withoutProc,
   }, async () => {
     await using directory = await makeProject();
-    // The kernel keeps no folder of a program that has ended, whose parent never asks for its status.
-    const parent = spawn("/bin/sh", ["-c", "sleep 0 & echo $!; exec sleep 600"], {
+    // The kernel keeps no folder of a program that has ended, whose parent never asks for its status. A shell would ask: it has
+    // become another program by then.
+    const parent = spawn("/bin/sh", ["-c", "sleep 1 & echo $!; exec sleep 600"], {
       stdio: ["ignore", "pipe", "ignore"],
     });
     try {
