@@ -45,7 +45,8 @@ const codes: { readonly [command: string]: number } = { "docker exec gateway too
 
 describe("the pages about containers", { skip }, () => {
   const stack = new AsyncDisposableStack();
-  const left = listLeft();
+  // Tests of other files may run beside these.
+  const links = listLinks();
   let folder = "";
   let docker: DockerDaemon;
 
@@ -230,7 +231,7 @@ describe("the pages about containers", { skip }, () => {
       assert.match((await docker.run(`touch ${place}/there`)).stderr, /Read-only file system/);
     await stack.disposeAsync();
     assert.ok(!existsSync(folder));
-    assert.deepEqual(listLeft(folder), left);
+    assert.deepEqual(listLeft(folder, links), { processes: [], mounts: [], links: [], groups: [] });
   });
 });
 
@@ -271,21 +272,34 @@ async function serveImages(docker: DockerDaemon, folder: string): Promise<void> 
   await docker.serve(`docker-registry serve ${join(folder, "registry.json")}`, probe);
 }
 
-/** Lists what Docker would leave on this machine. @param folder that of Docker; nothing is in it before it starts */
-function listLeft(folder = "/nowhere"): object {
-  const names = (path: string) => (existsSync(path) ? readdirSync(path).toSorted() : []);
+/**
+ * Lists what Docker would leave on this machine.
+ *
+ * @param folder that of Docker
+ * @param before the network interfaces that were there before
+ */
+function listLeft(folder: string, before: readonly string[]): object {
   return {
-    processes: names("/proc").filter(
+    processes: listNames("/proc").filter(
       (name) => /^\d/.test(name) && tryRead(`/proc/${name}/cmdline`).includes(folder),
     ),
     mounts: tryRead("/proc/self/mountinfo")
       .split("\n")
       .filter((line) => line.includes(folder)),
-    links: names("/sys/class/net").filter((name) => /^(?:docker|br-)/.test(name)),
-    groups: ["", ...names("/sys/fs/cgroup")].filter((name) =>
+    links: listLinks().filter((name) => !before.includes(name)),
+    groups: ["", ...listNames("/sys/fs/cgroup")].filter((name) =>
       existsSync(join("/sys/fs/cgroup", name, `toolcrib-test-${process.pid}`)),
     ),
   };
+}
+
+/** Returns the names of the network interfaces that Docker creates. */
+function listLinks(): readonly string[] {
+  return listNames("/sys/class/net").filter((name) => /^(?:docker|br-)/.test(name));
+}
+
+function listNames(path: string): readonly string[] {
+  return existsSync(path) ? readdirSync(path).toSorted() : [];
 }
 
 /** Returns the text of a file that may go away. */
