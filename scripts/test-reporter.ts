@@ -6,10 +6,12 @@
  * Where files share a process that ends early, the report names the file that ran.
  */
 
+import { writeFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import type { TestEvent } from "node:test/reporters";
 import { cpuWithChildrenMs } from "./test-cpu.ts";
 import { cpuMark, startMark } from "./test-guard.ts";
+import { TestResults } from "./test-results.ts";
 
 /** The script whose tests are test files, see there. */
 const filesScript = resolve(import.meta.dirname, "test-files.ts");
@@ -22,8 +24,7 @@ const cpuLines = new RegExp(`^${cpuMark}(\\d+) (.*)\n`, "gm");
 
 /** Turn the events of node:test into the report, line by line. */
 export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  let passed = 0;
-  const failed: string[] = [];
+  const results = new TestResults();
   const skipped: { readonly title: string; readonly reason: string }[] = [];
   const reported = new Map<string, string[]>();
   const startedAt = performance.now();
@@ -74,12 +75,18 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
         : `${file === undefined ? "" : `${relative(process.cwd(), file)}: `}${name}`;
     if (!isFile && !isWholeProcess && details.type !== "suite")
       tests.push({ title, ms: details.duration_ms });
+    const place = isFile
+      ? name
+      : isWholeProcess || file === undefined
+        ? undefined
+        : relative(process.cwd(), file);
     if (skip !== undefined && skip !== false) {
       skipped.push({ title, reason: skip === true ? "no reason given" : skip });
+      results.addSkipped(place);
     } else if (event.type === "test:pass") {
-      passed += 1;
+      results.addPassed(place);
     } else {
-      failed.push(title);
+      results.addFailed(place, title);
       const cause: unknown = (event.data.details.error as Error).cause ?? event.data.details.error;
       yield `\nFAILED ${title}\n${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`;
       if (isWholeProcess) yield `${written.get(file) ?? ""}\n`;
@@ -90,9 +97,11 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
   yield* listReported(reported);
   const shown = process.env["TOOLCRIB_TEST_TIMES"];
   if (shown !== undefined) yield* listTimes(took, cpu, tests, Number(shown));
-  for (const title of failed) yield `failed ${title}\n`;
+  for (const title of results.failed) yield `failed ${title}\n`;
   yield `${Math.round((performance.now() - startedAt) / 1000)} s\n`;
-  yield `${passed} passed, ${failed.length} failed, ${skipped.length} skipped\n`;
+  yield `${results.counts}\n`;
+  const kept = process.env["TOOLCRIB_TEST_RESULTS"];
+  if (kept !== undefined) writeFileSync(kept, JSON.stringify(results));
 }
 
 // node:test loads a reporter by its default export; nothing else imports this file.

@@ -6,12 +6,13 @@
  */
 
 import { spawn, spawnSync } from "node:child_process";
-import { globSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { changedPlaces } from "./changed-places.ts";
 import { longTests } from "./long-tests.ts";
+import { TestResults } from "./test-results.ts";
 
 const help = `npm test -- [FLAGS] [FOLDER or FILE ...]
 
@@ -20,6 +21,7 @@ const help = `npm test -- [FLAGS] [FOLDER or FILE ...]
 --watch           run a file again when it, or a file that it imports, changes
 --update          rewrite golden files
 --dist            build first, and test the build
+--retry           run files of which a test failed a second time, alone, and count what they do then
 --skips           name every test that is skipped, also where many share a reason
 --times[=N]       print the N tests and files that take the most time, with the CPU time of each file; 25 without N`;
 
@@ -29,6 +31,7 @@ const flagNames: ReadonlySet<string> = new Set([
   "watch",
   "update",
   "dist",
+  "retry",
   "skips",
   "times",
 ]);
@@ -38,6 +41,9 @@ const processFilesMax = 10;
 
 /** The same where they start none: enough processes for all processors until the end, with few loads of the same modules. */
 const fastFilesMax = 24;
+
+/** Maximum number of files that `--retry` runs again: more have a cause in common. */
+const retriedFilesMax = 5;
 
 const root = join(import.meta.dirname, "..");
 const { flags, places } = readArguments(process.argv.slice(2));
@@ -56,40 +62,86 @@ const startsCommand = files.some(
 const command = startsCommand && !flags.has("dist") && !flags.has("watch") ? bundleCommand() : undefined;
 
 const groups = mkdtempSync(join(tmpdir(), "toolcrib-tests-"));
-const child = spawn(
-  process.execPath,
-  [
-    ...(flags.has("dist") ? [] : ["--conditions=toolcrib-source"]),
-    `--import=${new URL("test-context.ts", import.meta.url)}`,
-    `--import=${new URL("test-guard.ts", import.meta.url)}`,
-    "--test",
-    ...(flags.has("watch") ? ["--watch"] : []),
-    // For a group of files in one process, each of which has its own limit.
-    "--test-timeout=1800000",
-    // More than processors, because tests wait for processes, and for nothing; those without processes wait for time limits.
-    `--test-concurrency=${availableParallelism() + (flags.has("fast") ? 2 : 1)}`,
-    "--test-reporter=./scripts/test-reporter.ts",
-    // In watch mode, Node maps a change to the one process whose file imports it.
-    ...(flags.has("watch") ? files.sort() : groupFiles(files.sort(), groups)),
-  ],
-  {
-    stdio: "inherit",
-    env: {
-      // Every file, and every process that it starts, loads the same sources: Node compiles them once.
-      NODE_COMPILE_CACHE: join(root, "node_modules/.cache/toolcrib-tests"),
-      ...process.env,
-      ...(command === undefined ? {} : { TOOLCRIB_TEST_COMMAND: command }),
-      ...(flags.has("update") ? { TOOLCRIB_UPDATE_GOLDEN: "1" } : {}),
-      ...(flags.has("times") ? { TOOLCRIB_TEST_TIMES: flags.get("times") ?? "25" } : {}),
-      ...(flags.has("skips") ? { TOOLCRIB_TEST_SKIPS: "1" } : {}),
-      ...(flags.has("fast") ? { TOOLCRIB_TEST_FAST: "1" } : {}),
-    },
-  },
-);
-child.on("exit", (code, signal) => {
+const retries = flags.has("retry") || process.env["TOOLCRIB_TEST_RETRY"] !== undefined;
+try {
+  // More than processors, because tests wait for processes, and for nothing; those without processes wait for time limits.
+  const concurrency = availableParallelism() + (flags.has("fast") ? 2 : 1);
+  const written = retries && !flags.has("watch") ? join(groups, "results.json") : undefined;
+  process.exitCode = await runFiles(files, concurrency, written);
+  if (written !== undefined && process.exitCode !== 0) process.exitCode = await retryFailed(written);
+} finally {
   rmSync(groups, { recursive: true, force: true });
-  process.exitCode = signal === null ? (code ?? 1) : 1;
-});
+}
+
+/**
+ * Runs files and returns the exit code.
+ *
+ * @param written where the reporter writes the results of each file; nowhere where undefined
+ */
+async function runFiles(
+  paths: readonly string[],
+  concurrency: number,
+  written: string | undefined,
+): Promise<number> {
+  const child = spawn(
+    process.execPath,
+    [
+      ...(flags.has("dist") ? [] : ["--conditions=toolcrib-source"]),
+      `--import=${new URL("test-context.ts", import.meta.url)}`,
+      `--import=${new URL("test-guard.ts", import.meta.url)}`,
+      "--test",
+      ...(flags.has("watch") ? ["--watch"] : []),
+      // For a group of files in one process, each of which has its own limit.
+      "--test-timeout=1800000",
+      `--test-concurrency=${concurrency}`,
+      "--test-reporter=./scripts/test-reporter.ts",
+      // In watch mode, Node maps a change to the one process whose file imports it.
+      ...(flags.has("watch") ? paths.toSorted() : groupFiles(paths.toSorted(), groups)),
+    ],
+    {
+      stdio: "inherit",
+      env: {
+        // Every file, and every process that it starts, loads the same sources: Node compiles them once.
+        NODE_COMPILE_CACHE: join(root, "node_modules/.cache/toolcrib-tests"),
+        ...process.env,
+        TOOLCRIB_TEST_RESULTS: written,
+        ...(command === undefined ? {} : { TOOLCRIB_TEST_COMMAND: command }),
+        ...(flags.has("update") ? { TOOLCRIB_UPDATE_GOLDEN: "1" } : {}),
+        ...(flags.has("times") ? { TOOLCRIB_TEST_TIMES: flags.get("times") ?? "25" } : {}),
+        ...(flags.has("skips") ? { TOOLCRIB_TEST_SKIPS: "1" } : {}),
+        ...(flags.has("fast") ? { TOOLCRIB_TEST_FAST: "1" } : {}),
+      },
+    },
+  );
+  return new Promise((resolve, reject) => {
+    child.on("error", reject).on("exit", (code) => resolve(code ?? 1));
+  });
+}
+
+/**
+ * Runs the files again in which tests failed, one at a time, prints the counts of both runs together, and returns
+ * the exit code. A machine that others use delays processes; a defect fails alone too, or is named as unsteady.
+ *
+ * @param written the results of the first run, which the second replaces
+ */
+async function retryFailed(written: string): Promise<number> {
+  const first = readResults(written);
+  const again = first?.filesToRepeat ?? [];
+  if (first === undefined || again.length === 0 || again.length > retriedFilesMax) return 1;
+  console.log(`\nAgain, one file at a time: ${again.join(", ")}`);
+  rmSync(written);
+  const code = await runFiles(again, 1, written);
+  const second = readResults(written);
+  if (second === undefined) return 1;
+  for (const title of first.replaceWith(second)) console.log(`unsteady ${title}: failed, and passed alone`);
+  console.log(first.counts);
+  return code;
+}
+
+/** Returns what the reporter wrote; undefined where it was ended before. */
+function readResults(written: string): TestResults | undefined {
+  return existsSync(written) ? new TestResults(JSON.parse(readFileSync(written, "utf8"))) : undefined;
+}
 
 /** Bundles the command in a process of its own, which gives its memory back, and returns the path of the entry. */
 function bundleCommand(): string {
@@ -139,12 +191,12 @@ function listFiles(wanted: readonly string[]): string[] {
  * groups, so that no worker is left with one at the end.
  */
 function groupFiles(paths: readonly string[], directory: string): string[] {
-  const groups = [
+  const divided = [
     ...divide(paths.filter(startsProcesses)).map((files) => ({ files, suffix: "process.test.ts" })),
     ...pack(paths.filter((path) => !startsProcesses(path))).map((files) => ({ files, suffix: "test.ts" })),
   ];
   const runner = pathToFileURL(join(root, "scripts/test-files.ts")).href;
-  return groups.map(({ files, suffix }, index) => {
+  return divided.map(({ files, suffix }, index) => {
     // `node --test` sorts the files by name.
     const place = String(index).padStart(3, "0");
     const file = join(directory, `${place}.${packageOf(files[0] ?? "")}.${suffix}`);

@@ -28,6 +28,7 @@ async function run(
     NODE_TEST_CONTEXT: undefined,
     TOOLCRIB_TEST_GRACE_MS: String(graceMs),
     TOOLCRIB_TEST_SILENCE_MS: String(silenceMs),
+    TOOLCRIB_TEST_RETRY: undefined,
   };
   const { code, stdout, stderr } = await runProcess(
     process.execPath,
@@ -194,6 +195,41 @@ test("throws on a connection", async () => {
     assert.match(report, /^reported \S*a\.test\.ts: 4 messages \(--times prints them\)$/m);
     const { report: timed } = await run({ "a.test.ts": reporting }, { flags: ["--times=1"] });
     assert.equal(timed.match(/^reported \S*a\.test\.ts: case \d$/gm)?.length, 4);
+  });
+
+  test("runs files of which a test failed again with --retry, and names what passed then", async () => {
+    const steady =
+      'import { test } from "node:test";\ntest("fails", () => { throw new Error("always"); });\n';
+    const unsteady = `import { existsSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+const mark = new URL("mark", import.meta.url);
+const isFirst = !existsSync(mark);
+writeFileSync(mark, "");
+test("passes", () => {});
+test("waits", { skip: "for rain" }, () => {});
+test("depends", () => { if (isFirst) throw new Error("the first time"); });
+`;
+    const flags = ["--retry"];
+    const one = await run({ "a.test.ts": passing, "b.test.ts": unsteady }, { flags });
+    assert.equal(one.code, 0, one.report);
+    assert.match(one.report, /FAILED \S*b\.test\.ts: depends\nError: the first time\n/);
+    assert.match(one.report, /^Again, one file at a time: \S*b\.test\.ts$/m);
+    assert.match(
+      one.report,
+      /\nunsteady \S*b\.test\.ts: depends: failed, and passed alone\n3 passed, 0 failed, 1 skipped\n$/,
+    );
+    const two = await run({ "a.test.ts": steady, "b.test.ts": unsteady }, { flags });
+    assert.equal(two.code, 1);
+    assert.doesNotMatch(two.report, /unsteady \S*a\.test/);
+    assert.match(two.report, /\nunsteady \S*b\.test.*\n2 passed, 1 failed, 1 skipped\n$/);
+    const names = ["a", "b", "c", "d", "e", "f"];
+    const many = await run(Object.fromEntries(names.map((name) => [`${name}.test.ts`, steady])), { flags });
+    assert.equal(many.code, 1);
+    assert.doesNotMatch(many.report, /Again/);
+    const ending = `import { test } from "node:test";\ntest("ends", () => process.kill(process.pid, "SIGKILL"));\n`;
+    const broken = await run({ "a.test.ts": ending, "b.test.ts": passing }, { flags });
+    assert.equal(broken.code, 1);
+    assert.doesNotMatch(broken.report, /Again/);
   });
 
   test("refuses a folder without tests, and flags that it does not have", async () => {
