@@ -36,7 +36,7 @@ const isOldNode = Number(process.versions.node.split(".")[0]) < oldestNode;
 // optimizing compilers, 9 MB of the program of Node, only for its calls
 // (src/serve/optimizing.ts). As early as possible, because V8 optimizes what Node does
 // with the paths of modules, too. Compilers that the user chose stay as they are.
-const chosenCompilers = /--(?:no[-_]?)?(?:jitless|lite[-_]mode|opt|turbofan|maglev|max[-_]opt)\b/;
+const chosenCompilers = /--(?:no[-_]?)?(?:jitless|lite[-_]mode|opt|turbofan|maglev|max[-_]opt|invocation[-_]count)\b/;
 const nodeFlags = [...process.execArgv, process.env.NODE_OPTIONS].join(" ");
 if (!isOldNode && process.argv.includes("serve") && !chosenCompilers.test(nodeFlags)) {
   // First the modules of Node that a gateway needs: what Node has compiled of them was

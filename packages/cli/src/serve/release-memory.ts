@@ -12,8 +12,11 @@ import type { Gateway } from "@toolcrib/gateway";
 
 /** Time after the start in which the first clients connect and list the tools, in milliseconds. */
 const firstListsMs = 1000;
-/** Time without a call after which a gateway is at rest, in milliseconds. */
-const quietMs = 10_000;
+/**
+ * Time without a call after which a gateway is at rest, in milliseconds. The first thousands of calls after a collection cost
+ * more, so it is longer than most pauses in which a model thinks.
+ */
+const quietMs = 20_000;
 /** Growth since the last collection from which another one is worth its time, in bytes. */
 const growthMinBytes = 8_000_000;
 /** Interval between checks for calls in flight, in milliseconds. */
