@@ -9,13 +9,20 @@ import { echoServer, runToolcrib, startServe } from "./transcript.ts";
 
 const serve = { listen: "127.0.0.1:0" };
 const missing = { kind: "stdio", command: "toolcrib-test-no-such-command" };
-const slow = (ms: number) => echoServer("slow", "--start-delay", String(ms));
 
 test("serve prints each state of a server once, without control characters, and how many are ready", async () => {
   await using directory = await makeTemporaryDirectory();
-  const servers = [echoServer("quick"), slow(2500), { id: "broken", transport: missing }];
+  const gate = directory.join("gate");
+  // Without containment, it sees the file that lets it start.
+  const containment = { network_egress: "allow", filesystem_write: "allow" };
+  const gated = { ...echoServer("slow", "--start-when", gate), containment };
+  const servers = [echoServer("quick"), gated, { id: "broken", transport: missing }];
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: servers, serve }));
   await using gateway = await startServe([], { directory: directory.path });
+  await waitUntil(() => /^ {2}… slow /m.test(gateway.stdout()), {
+    what: "the server that starts is printed",
+  });
+  writeFileSync(gate, "");
   await waitUntil(() => gateway.stdout().includes("Press Ctrl-C to stop."), { timeoutMs: 60_000 });
   const printed = gateway.stdout();
   const lines = printed.split("\n");
@@ -99,7 +106,7 @@ test("serve updates the servers that start in place on a terminal", {
   skip: skipWithoutTerminal,
 }, async () => {
   await using directory = await makeTemporaryDirectory();
-  const servers = [echoServer("quick"), slow(3000)];
+  const servers = [echoServer("quick"), echoServer("slow", "--start-delay", "3000")];
   const document = { tool_servers: servers, serve, policy: { waive_approval: ["*"] } };
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify(document));
   await using run = new TerminalRun(["serve"], { directory: directory.path }, [80, 24]);
