@@ -39,9 +39,7 @@ const textOf = (tool: string) => JSON.stringify(configOf(tool), undefined, 2);
 /** Starts a gateway with the tool `t`, and a client of it. */
 async function start(directory: TemporaryDirectory, args: readonly string[] = []) {
   await using opening = new AsyncDisposableStack();
-  const gateway = opening.use(
-    await startServe(["--auth", "none", ...args], { directory: directory.path, timeoutMs: 60_000 }),
-  );
+  const gateway = opening.use(await startServe(["--auth", "none", ...args], { directory: directory.path }));
   const client = opening.use(await HttpClient.open(gateway.url));
   const resources = opening.move();
   return {

@@ -76,7 +76,7 @@ async function setUp(urls: { readonly [id: string]: string }) {
         const pid = /^gateway-(\d+)\.json$/.exec(name)?.[1];
         if (pid === undefined || !isProcessAlive(Number(pid))) continue;
         process.kill(Number(pid), "SIGTERM");
-        await waitUntil(() => !isProcessAlive(Number(pid)), { timeoutMs: 20_000 });
+        await waitUntil(() => !isProcessAlive(Number(pid)));
       }
       await directory[Symbol.asyncDispose]();
     },
@@ -157,7 +157,7 @@ test("a modern client answers questions, cancels, and keeps its streams of chang
     updates.length = 0;
     await user.start(signal);
     // The stream is opened again without a request of the client, which may have missed a change.
-    await waitUntil(() => lists > 0, { timeoutMs: 20_000 });
+    await waitUntil(() => lists > 0);
     await call("update_resource");
     await waitUntil(() => updates.length > 0);
     await call("change_tools", { add: `after-${signal}` });
