@@ -103,8 +103,9 @@ test("waitUntil() returns the value of the condition, and fails with its descrip
   );
 });
 
-test("freePort() returns a port on which nothing listens", async () => {
+test("freePort() returns a port on which nothing listens, and which no connection gets", async () => {
   const port = await freePort();
+  assert.ok(port < 32_768, String(port));
   const error = await new Promise<Error & { code?: string }>((resolve) => {
     connect(port, "127.0.0.1").on("error", resolve);
   });
