@@ -1,5 +1,5 @@
 /**
- * What the feature table tries: features, the servers with the names that each feature has there, and what a client
+ * The plan of the feature table: features, the servers with the names that each feature has there, and what a client
  * must have observed for a feature to work. Clients get it as a plan, follow it, and report what they observed.
  *
  * In texts of a step and in the pattern, `{id}` stands for the connection, so that what reached another one is a

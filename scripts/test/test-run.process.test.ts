@@ -82,7 +82,9 @@ await later(() => {});
 test("throws on a connection", async () => {
   const server = createServer(() => { server.close(); throw new Error("of a socket"); });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  await later(() => { connect(server.address().port, "127.0.0.1").on("error", () => {}).end(); });
+  const closed = new Promise((resolve) => server.on("close", resolve));
+  connect(server.address().port, "127.0.0.1").on("error", () => {}).end();
+  await closed;
 });
 `;
     const { report } = await run({ "a.test.ts": passing, "b.test.ts": throwing, "c.test.ts": passing });
@@ -142,9 +144,9 @@ test("throws on a connection", async () => {
   test("ends a file in an endless loop, and names it", async () => {
     const looping = `import { test } from "node:test";\ntest("loops", () => { for (;;); });\n`;
     const files = { "a.test.ts": passing, "b.test.ts": looping, "c.test.ts": passing };
-    const { code, report } = await run(files, { silenceMs: 2000 });
+    const { code, report } = await run(files, { silenceMs: 5000 });
     assert.equal(code, 1);
-    assert.match(report, /FAILED \S*b\.test\.ts\n[\s\S]*The main thread has not reacted for 2 s/);
+    assert.match(report, /FAILED \S*b\.test\.ts\n[\s\S]*The main thread has not reacted for 5 s/);
     assert.doesNotMatch(report, /FAILED \S*[ac]\.test\.ts/);
   });
 

@@ -13,7 +13,7 @@ import type { CodedError } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import { FairShare } from "@toolcrib/lifecycle";
 
-/** How an inner call ended. */
+/** The end of an inner call. */
 export type InnerOutcome =
   | { readonly kind: "result"; readonly result: JsonObject }
   | { readonly kind: "failed"; readonly error: CodedError };
@@ -170,7 +170,7 @@ export class CallJournal {
   readonly key: string;
   readonly #reserve: (bytes: number, own: number) => boolean;
   readonly #made = new Map<string, InnerOutcome[]>();
-  /** How many of `#made` this execution has used, by their keys. */
+  /** The number of uses of `#made` by this execution, by their keys. */
   readonly #used = new Map<string, number>();
   /** Inner calls that the approval of the call is for, too: how many of each. */
   readonly #approved = new Map<string, number>();

@@ -27,7 +27,7 @@ export interface HeldFeatures extends CheckedFeatures {
   reconsider(): void;
 }
 
-/** How the features of a source are accepted. */
+/** The acceptance of the features of a source. */
 export interface FeaturePinning extends PinRules {
   /** Whether each resource is pinned. */
   readonly pinsResources: boolean;

@@ -51,7 +51,7 @@ const callKeyMaxLength = 500;
 /** Most clients whose entities are remembered. */
 const maxClients = 1000;
 
-/** What is known about a client. */
+/** The facts about a client. */
 interface KnownClient {
   /** Short, and different for each client. */
   readonly key: string;
@@ -62,9 +62,9 @@ interface KnownClient {
   readonly entities: readonly EntityJson[];
 }
 
-/** What is known about a target. */
+/** The facts about a target. */
 interface KnownTarget {
-  /** What policies read of it. */
+  /** The parts of it that policies read. */
   readonly key: string;
   readonly entities: readonly EntityJson[];
 }
@@ -87,7 +87,7 @@ export class CedarPolicies implements FilePolicies, Disposable {
   readonly #deps: CedarPoliciesDeps;
   readonly #byRule: ReadonlyMap<string, Policy>;
   readonly #reads: PolicyReads;
-  /** What each policy reads, of those that read arguments. */
+  /** The arguments that each policy reads, of those that read any. */
   readonly #readers: readonly { readonly policy: Policy; readonly reads: PolicyReads }[];
   readonly #readsUris: boolean;
   readonly #setId: string;
@@ -296,7 +296,7 @@ const shownMaxLength = 200;
 /** The rule of a denial that no single policy causes. */
 export const allPolicies = "policy.files";
 
-/** What policies say about all requests that do not differ in anything that they read. */
+/** The decision of policies about all requests that do not differ in anything that they read. */
 type Verdict =
   | Extract<Decision, { readonly kind: "allow" }>
   | {

@@ -17,7 +17,7 @@ export const maxJoined = 500;
 /** Tokens that matter here: strings, comments, brackets, operators, `if`. */
 const tokens = /"(?:[^"\\]|\\.)*"?|\/\/[^\n]*|&&|\|\||[()[\]{},;.+*!-]|\bif\b/gs;
 
-/** What is open between two brackets. */
+/** The open parts between two brackets. */
 interface Level {
   /** Operators and members in a row. */
   inRow: number;

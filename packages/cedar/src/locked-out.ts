@@ -19,7 +19,7 @@ import { clientEntities, scopeOf } from "./request-entities.ts";
 export interface KnownClient extends ClientAttributes {
   /** Its id in policies (`clientIdOf`). */
   readonly id: string;
-  /** How it is known, such as `it has a token`. */
+  /** The reason why it is known, such as `it has a token`. */
   readonly known: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a set of policies reads of a request, so that decisions about requests that do
+ * The parts of a request that a set of policies reads, so that decisions about requests that do
  * not differ in it can be shared. Everything that is not recognized counts as reading
  * the whole: a decision is shared too rarely, never wrongly.
  */
@@ -8,7 +8,7 @@ import type { Expr, PolicyJson } from "@cedar-policy/cedar-wasm/nodejs";
 import { entityOf, isVariable, memberOf, operandsOf, operationOf, textOf } from "./expressions.ts";
 import { toUid } from "./policy-scope.ts";
 
-/** What policies read of requests. */
+/** The parts of requests that policies read. */
 export interface PolicyReads {
   /** Members of the resource; `undefined`: possibly all of it. */
   readonly resource: ReadonlySet<string> | undefined;

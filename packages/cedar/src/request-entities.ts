@@ -74,7 +74,7 @@ function attributesOf(target: PolicyTarget, server: TypeAndId): Record<string, C
 /** Actions that a policy can name together, as `Action::"use"`. */
 const actionsInUse: readonly string[] = ["list", "call"];
 
-/** What an action is in. */
+/** The groups that an action is in. */
 function actionParents(action: string): readonly TypeAndId[] {
   return actionsInUse.includes(action) ? [{ type: "Action", id: "use" }] : [];
 }

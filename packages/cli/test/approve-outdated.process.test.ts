@@ -127,9 +127,9 @@ test("status --watch says that a call waits, and that it cannot be approved any 
     const id = /call:[0-9a-f]{16}/.exec(answer)?.[0] ?? assert.fail(answer);
     await client.close();
     const waits = { what: "call", id, client: "anonymous", tool: "s:echo" };
-    const has = (wanted: string) => waitUntil(() => text.text.includes(wanted), { timeoutMs: 30_000 });
+    const has = (wanted: string) => waitUntil(() => text.text.includes(wanted));
     await has(`waits for approval ${id}: anonymous wants to call s:echo\n`);
-    await waitUntil(() => json.text.includes(id), { timeoutMs: 30_000 });
+    await waitUntil(() => json.text.includes(id));
     change({ policy: { deny: ["s:echo"] } });
     assert.equal((await run("reload")).code, 0);
     const reason = "the policy denies it now";
@@ -141,7 +141,7 @@ test("status --watch says that a call waits, and that it cannot be approved any 
         .map((line) => JSON.parse(line) as { readonly [name: string]: unknown })
         .filter(({ what }) => what === "call")
         .map(({ time: _time, ...rest }) => rest);
-    await waitUntil(() => states().length >= 2, { timeoutMs: 30_000 });
+    await waitUntil(() => states().length >= 2);
     assert.deepEqual(states(), [
       { ...waits, state: "waits for approval" },
       { ...waits, state: "outdated", reason },

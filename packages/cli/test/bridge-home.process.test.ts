@@ -24,7 +24,7 @@ test("a home that cannot be written serves clients that have a token, and refuse
   const directory = mkdtempSync(join(tmpdir(), "toolcrib-home-"));
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", directory]);
   t.after(() => {
-    if (mounted.status === 0) execFileSync("umount", [directory]);
+    if (mounted.status === 0) execFileSync("umount", ["-l", directory]);
     rmSync(directory, { recursive: true });
   });
   if (mounted.status !== 0) return t.skip("a tmpfs cannot be mounted here");

@@ -47,7 +47,7 @@ async function setUp(config: object = {}) {
   });
   const stop = async (pid: number) => {
     process.kill(pid, "SIGTERM");
-    await waitUntil(() => !isProcessAlive(pid), { timeoutMs: 20_000 });
+    await waitUntil(() => !isProcessAlive(pid));
   };
   return {
     directory,
@@ -167,7 +167,7 @@ test("a bridge whose gateway was restarted ends with its client", async () => {
   await user.stop(pid);
   assert.equal((await bridge.request(2, "tools/list")).error, undefined);
   bridge.child.stdin.end();
-  await waitUntil(() => bridge.child.exitCode !== null, { timeoutMs: 20_000, what: "the bridge ends" });
+  await waitUntil(() => bridge.child.exitCode !== null, { what: "the bridge ends" });
   assert.equal(bridge.child.exitCode, 0);
 });
 

@@ -63,7 +63,7 @@ test("a gateway that is killed has stored its compiled code", without, async () 
   const ended = once(child, "exit");
   const stored = () => readdirSync(caches, { recursive: true }).length;
   try {
-    await waitUntil(() => stored() > 100, { timeoutMs: 30_000, what: "compiled code is stored" });
+    await waitUntil(() => stored() > 100, { what: "compiled code is stored" });
   } finally {
     child.kill("SIGKILL");
     await ended;

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
+import { CodedError } from "@toolcrib/diagnostics";
+import { Tasks } from "@toolcrib/extensions";
 import { checkGolden, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { startLoopbackServer } from "./loopback-server.ts";
 import { echoServer, golden, onAnyMachine, runToolcrib, startServe, transcript } from "./transcript.ts";
@@ -162,6 +164,24 @@ test("status and doctor report that the changed configuration is not in force", 
   assert.match(status.stdout, /^changed .*toolcrib\.json and is not in force: toolcrib reload says why/m);
   assert.deepEqual(JSON.parse(json.stdout).changedConfigFiles, JSON.parse(json.stdout).configFiles);
   assert.match(doctor.stdout + doctor.stderr, /CONFIG_WRONG_TYPE/);
+});
+
+test("doctor says what failed after the start of the gateway, and keeps its findings about servers", async (t) => {
+  await using directory = await makeTemporaryDirectory();
+  const config = { tool_servers: [echoServer("echo")], serve: { listen: "127.0.0.1:0" } };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  const end = Tasks.prototype[Symbol.asyncDispose];
+  t.mock.method(Tasks.prototype, Symbol.asyncDispose, async function (this: Tasks) {
+    await end.call(this);
+    throw new CodedError("STORE_UNWRITABLE", "injected failure of the end", { hint: "free space" });
+  });
+  const { code, stdout } = await runToolcrib(["doctor"], { directory: directory.path });
+  assert.equal(code, 1, stdout);
+  assert.match(
+    stdout,
+    /^✓ server echo: responds: .*\n✗ gateway: injected failure of the end\n {4}fix: free space$/m,
+  );
+  assert.doesNotMatch(stdout, /cannot start/);
 });
 
 test("doctor says that a command line in command belongs into args", async () => {

@@ -73,18 +73,26 @@ for (const { name, connect } of generations) {
 
   test(`serve --stdio lets the first call of a ${name} client wait for its server`, async () => {
     await using directory = await makeTemporaryDirectory();
+    const gate = directory.join("gate");
+    // Without containment, it sees the file that lets it start.
+    const containment = { network_egress: "allow", filesystem_write: "allow" };
+    const gated = { ...echoServer("late", "--start-when", gate), containment };
     // Lists do not wait, calls do.
-    writeConfig(directory, { serve: { list_wait_seconds: 0 } });
+    writeConfig(directory, { serve: { list_wait_seconds: 0 }, tool_servers: [gated] });
     const client = await connect(directory);
     try {
       const call = (tool: string, args: object) => client.callTool({ name: tool, arguments: { ...args } });
       const { tools } = await client.listTools();
       assert.ok(!tools.some((tool) => tool.name === "late__echo"));
-      const answers = await Promise.all([
+      const calls = Promise.all([
         call("late__echo", { text: "direct" }),
         call("call_tool", { name: "late__echo", arguments: { text: "by name" } }),
         call("eval_starlark", { code: 'return late.echo(text = "composite")' }),
       ]);
+      // Answered after the calls were read, which wait.
+      await client.ping();
+      writeFileSync(gate, "");
+      const answers = await calls;
       const texts = answers.map(({ content, isError }) => [isError ?? false, JSON.stringify(content)]);
       assert.deepEqual(
         texts.map(([isError]) => isError),

@@ -46,7 +46,7 @@ async function stopGateways(directory: TemporaryDirectory): Promise<void> {
     const found = Number(/^gateway-(\d+)\.json$/.exec(name)?.[1] ?? "0");
     if (found > 1 && isProcessAlive(found)) {
       process.kill(found, "SIGTERM");
-      await waitUntil(() => !isProcessAlive(found), { timeoutMs: 20_000 });
+      await waitUntil(() => !isProcessAlive(found));
     }
   }
 }

@@ -6,16 +6,8 @@ import { cpSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import {
-  echoStdioPath,
-  fixtureCommand,
-  makeTemporaryDirectory,
-  startServerProcess,
-  waitUntil,
-} from "@toolcrib/testing";
-import { cleanEnvironment } from "./transcript.ts";
+import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { startOwnGateway } from "./own-gateway.ts";
 
 const bundle = process.env["TOOLCRIB_TEST_COMMAND"];
 
@@ -51,24 +43,13 @@ test("a gateway loads the modules of Node that its launcher names, and none that
     process.platform === "win32" ? "needs signals" : bundle === undefined && "npm test bundles the command",
 }, async () => {
   await using directory = await makeTemporaryDirectory();
-  const config = directory.join("toolcrib.yaml");
-  const { command, args: echo } = fixtureCommand(echoStdioPath);
-  const server = { id: "s", transport: { kind: "stdio", command, args: echo }, trust_state: "verified" };
-  writeFileSync(config, JSON.stringify({ tool_servers: [server], serve: { auth: "none" } }));
   const preload = directory.join("print-modules.cjs");
   writeFileSync(preload, printModules);
-  const args = ["--require", preload, launcher, "serve", "--config", config, "--listen", "127.0.0.1:0"];
-  await using gateway = await startServerProcess(process.execPath, args, {
-    urlPattern: /http:\/\/127\.0\.0\.1:\d+\/mcp/,
-    env: { ...cleanEnvironment(directory.path), TOOLCRIB_HOME: directory.join("home") },
-  });
-  const client = new Client({ name: "test", version: "1" });
-  await client.connect(new StreamableHTTPClientTransport(new URL(gateway.url)));
-  await waitUntil(async () => (await client.listTools()).tools.some(({ name }) => name === "s__echo"));
-  await client.close();
-  process.kill(gateway.pid, "SIGUSR2");
-  await waitUntil(() => gateway.stderr().includes("listed\n"));
-  const loaded = modulesIn(gateway.stderr());
+  await using gateway = await startOwnGateway(["--require", preload, launcher], directory);
+  await gateway.client.close();
+  process.kill(gateway.process.pid, "SIGUSR2");
+  await waitUntil(() => gateway.process.stderr().includes("listed\n"));
+  const loaded = modulesIn(gateway.process.stderr());
   const list = /const modulesOfGateways = (\[[^\]]*\]);/.exec(readFileSync(launcher, "utf8"))?.[1];
   const named = `for (const name of ${list}) require("node:" + name); require("node:v8"); process.emit("SIGUSR2");`;
   const { stderr } = spawnSync(process.execPath, ["--require", preload, "--eval", named], {
@@ -91,25 +72,13 @@ test("a gateway loads the check of arguments with its first call, and no library
   skip: bundle === undefined && "npm test bundles the command",
 }, async () => {
   await using directory = await makeTemporaryDirectory();
-  const config = directory.join("toolcrib.yaml");
-  const { command, args: echo } = fixtureCommand(echoStdioPath);
-  const server = `  - id: s\n    transport: {kind: stdio, command: ${JSON.stringify(command)}, args: ${JSON.stringify(echo)}}\n    trust_state: verified\n`;
-  writeFileSync(config, `tool_servers:\n${server}serve:\n  auth: none\n`);
   const preload = `--import=data:text/javascript,${encodeURIComponent(printLibraries)}`;
-  const args = [preload, bundle!, "serve", "--config", config, "--listen", "127.0.0.1:0"];
-  await using gateway = await startServerProcess(process.execPath, args, {
-    urlPattern: /http:\/\/127\.0\.0\.1:\d+\/mcp/,
-    env: { ...cleanEnvironment(directory.path), TOOLCRIB_HOME: directory.join("home") },
-  });
-  const loaded = () => [...gateway.stderr().matchAll(/^loaded (\w+)$/gm)].map(([, name]) => name);
-  const client = new Client({ name: "test", version: "1" });
-  await client.connect(new StreamableHTTPClientTransport(new URL(gateway.url)));
-  await waitUntil(async () => (await client.listTools()).tools.some(({ name }) => name === "s__echo"));
+  await using gateway = await startOwnGateway([preload, bundle!], directory);
+  const loaded = () => [...gateway.process.stderr().matchAll(/^loaded (\w+)$/gm)].map(([, name]) => name);
   assert.deepEqual(loaded(), []);
-  await client.callTool({ name: "s__echo", arguments: { text: "hello" } });
+  await gateway.client.callTool({ name: "s__echo", arguments: { text: "hello" } });
   await waitUntil(() => loaded().includes("ajv"));
   assert.ok(!loaded().includes("yaml"), loaded().join());
-  await client.close();
 });
 
 /** The code and the text of what a gateway answers to a call. */
@@ -129,18 +98,9 @@ async function answersWithout(
   cpSync(dirname(bundle!), copied, { recursive: true });
   const server = directory.join("server.mjs");
   writeFileSync(server, serverCode(schema));
-  const config = directory.join("toolcrib.yaml");
-  const transport = { kind: "stdio", command: process.execPath, args: [server] };
-  const one = { id: "s", transport, trust_state: "verified" };
-  writeFileSync(config, JSON.stringify({ tool_servers: [one], serve: { auth: "none" } }));
-  const args = [join(copied, basename(bundle!)), "serve", "--config", config, "--listen", "127.0.0.1:0"];
-  await using gateway = await startServerProcess(process.execPath, args, {
-    urlPattern: /http:\/\/127\.0\.0\.1:\d+\/mcp/,
-    env: { ...cleanEnvironment(directory.path), TOOLCRIB_HOME: directory.join("home") },
-  });
-  const client = new Client({ name: "test", version: "1" });
-  await client.connect(new StreamableHTTPClientTransport(new URL(gateway.url)));
-  await waitUntil(async () => (await client.listTools()).tools.some(({ name }) => name === "s__take"));
+  const transport = { command: process.execPath, args: [server] };
+  await using gateway = await startOwnGateway([join(copied, basename(bundle!))], directory, transport);
+  const { client } = gateway;
   const call = async (values: object): Promise<Answer> => {
     const request = client.callTool({ name: "s__take", arguments: { ...values } });
     const answer = await request.catch(({ message, data }: { message: string; data?: unknown }) => ({
@@ -163,8 +123,7 @@ async function answersWithout(
   const without = await callAll();
   renameSync(`${file}.away`, file);
   const after = await callAll();
-  await client.close();
-  return { without, after, log: gateway.stderr() };
+  return { without, after, log: gateway.process.stderr() };
 }
 
 /** A server whose tool `take` has `schema`, and returns what reached it. */

@@ -4,16 +4,8 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import {
-  echoStdioPath,
-  fixtureCommand,
-  makeTemporaryDirectory,
-  runProcess,
-  startServerProcess,
-  waitUntil,
-} from "@toolcrib/testing";
+import { makeTemporaryDirectory, runProcess, waitUntil } from "@toolcrib/testing";
+import { startOwnGateway } from "./own-gateway.ts";
 import { cleanEnvironment } from "./transcript.ts";
 
 const launcher = join(import.meta.dirname, "../bin/toolcrib.js");
@@ -25,27 +17,16 @@ function optimizedIn(output: string): number {
 
 test("a gateway is optimized with its first call, not before", async () => {
   await using directory = await makeTemporaryDirectory();
-  const config = directory.join("toolcrib.json");
-  const transport = { kind: "stdio", ...fixtureCommand(echoStdioPath) };
-  const servers = [{ id: "s", transport, trust_state: "verified" }];
-  writeFileSync(config, JSON.stringify({ tool_servers: servers, serve: { auth: "none" } }));
-  const args = ["--trace-opt", launcher, "serve", "--config", config, "--listen", "127.0.0.1:0"];
-  await using gateway = await startServerProcess(process.execPath, args, {
-    urlPattern: /http:\/\/127\.0\.0\.1:\d+\/mcp/,
-    env: { ...cleanEnvironment(directory.path), TOOLCRIB_HOME: directory.join("home") },
-  });
-  const client = new Client({ name: "test", version: "1" });
-  await client.connect(new StreamableHTTPClientTransport(new URL(gateway.url)));
-  await waitUntil(async () => (await client.listTools()).tools.some(({ name }) => name === "s__echo"));
-  const before = optimizedIn(gateway.stdout());
+  await using gateway = await startOwnGateway(["--trace-opt", launcher], directory);
+  const { client } = gateway;
+  const before = optimizedIn(gateway.process.stdout());
   for (let turn = 0; turn < 300; turn += 1) await client.listTools();
-  assert.equal(optimizedIn(gateway.stdout()), before);
+  assert.equal(optimizedIn(gateway.process.stdout()), before);
   await waitUntil(async () => {
     for (let turn = 0; turn < 200; turn += 1)
       await client.callTool({ name: "s__echo", arguments: { text: "hello" } });
-    return optimizedIn(gateway.stdout()) > before;
+    return optimizedIn(gateway.process.stdout()) > before;
   });
-  await client.close();
 });
 
 test("a user's choice of compilers stays", async () => {

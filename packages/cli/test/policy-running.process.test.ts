@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { policies, valid, writePolicies } from "./policy-files.ts";
 import { runToolcrib, startServe } from "./transcript.ts";
+import { startUnwatchedGateway } from "./unwatched-gateway.ts";
 
 test("why and policy matrix ask the running gateway, and say what is not in force", async () => {
   await using directory = await makeTemporaryDirectory();
@@ -15,8 +16,10 @@ test("why and policy matrix ask the running gateway, and say what is not in forc
   const configPath = directory.join("toolcrib.json");
   const config = JSON.parse(readFileSync(configPath, "utf8"));
   config.tool_servers.push({ id: "broken", transport: { kind: "stdio", command: "/no/such/program" } });
+  config.serve = { auth: "none", listen: "127.0.0.1:0" };
   writeFileSync(configPath, JSON.stringify(config));
-  await using _gateway = await startServe(["--auth", "none", "--listen", "127.0.0.1:0"], setting);
+  // It does not put changes in force by itself, which could be before a command asks.
+  await using _gateway = await startUnwatchedGateway(configPath, directory.join(".toolcrib"));
   // One server never becomes ready.
   await waitUntil(async () => (await run("why", "notes:env")).code === 0);
 

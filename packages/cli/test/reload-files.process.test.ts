@@ -39,9 +39,7 @@ const textOf = (tool: string) => JSON.stringify(configOf(tool), undefined, 2);
 /** Starts a gateway with the tool `t`, and a client of it. */
 async function start(directory: TemporaryDirectory, args: readonly string[] = []) {
   await using opening = new AsyncDisposableStack();
-  const gateway = opening.use(
-    await startServe(["--auth", "none", ...args], { directory: directory.path, timeoutMs: 60_000 }),
-  );
+  const gateway = opening.use(await startServe(["--auth", "none", ...args], { directory: directory.path }));
   const client = opening.use(await HttpClient.open(gateway.url));
   const resources = opening.move();
   return {
@@ -298,7 +296,14 @@ test("a file that is mounted alone: what is written to its source is polled each
 }, async () => {
   await using directory = await makeTemporaryDirectory();
   const source = directory.join("source.json");
-  writeFileSync(source, textOf("t0"));
+  const tools = ["t0", "t1", "t2", "t3"];
+  const servers = [smallServer("a", "t0", { more: tools.slice(1) })];
+  /** A configuration in which one tool is allowed: no server is started again for another one. */
+  const allowing = (tool: string) => {
+    const deny = tools.filter((one) => one !== tool).map((one) => `a:${one}`);
+    return JSON.stringify({ tool_servers: servers, serve: { listen: "127.0.0.1:0" }, policy: { deny } });
+  };
+  writeFileSync(source, allowing("t0"));
   mkdirSync(directory.join("with space"));
   writeFileSync(directory.join("with space/toolcrib.json"), "");
   const args = [...["serve", "--auth", "none", "--config", "with space/toolcrib.json"]];
@@ -316,10 +321,10 @@ test("a file that is mounted alone: what is written to its source is polled each
   // After the first change is seen, the next poll of all files is ten seconds away.
   for (const [tool, timeoutMs] of [
     ["t1", 30_000],
-    ["t2", 6000],
-    ["t3", 6000],
+    ["t2", 8000],
+    ["t3", 8000],
   ] as const) {
-    writeFileSync(source, textOf(tool));
+    writeFileSync(source, allowing(tool));
     await waitUntil(async () => (await client.tools()).join() === `a__${tool}`, { timeoutMs });
   }
 });

@@ -4,16 +4,13 @@
  */
 
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { loadConfig } from "@toolcrib/config";
 import { RetiredParts } from "@toolcrib/config-changes";
-import { readRegularFile } from "@toolcrib/files";
-import { startGateway } from "@toolcrib/gateway";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
 import { runToolcrib } from "./transcript.ts";
+import { startUnwatchedGateway } from "./unwatched-gateway.ts";
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const reason = "injected failure of the limits";
 const limits = (name: string) => ({ limits: [{ name, rate: "1000/minute" }] });
 
@@ -26,30 +23,9 @@ test("reload names what is not in force and fails, status shows it, and a restar
       path,
       JSON.stringify({ guards, policy: { deny }, serve: { listen: "127.0.0.1:0", auth: "none" } }),
     );
-  const load = async () => {
-    const { value } = await loadConfig([path], { readFile: readRegularFile });
-    return value ?? assert.fail("an invalid configuration");
-  };
   const run = (...args: readonly string[]) =>
     runToolcrib([...args, "--home", home], { directory: directory.path });
-  const start = async () => {
-    const gateway = await startGateway(await load(), {
-      home,
-      env: { PATH: process.env["PATH"] },
-      directory: directory.path,
-      logger: silent,
-      version: "0.0.1",
-      configFiles: [path],
-      reload: async () => gateway.applyConfig(await load(), [path]),
-    });
-    const { url } = await gateway.listen();
-    const { path: controlPath } = await gateway.listenControl();
-    mkdirSync(`${home}/run`, { recursive: true, mode: 0o700 });
-    const entry = { pid: process.pid, url, controlPath, version: "0.0.1", auth: "none", configFiles: [path] };
-    const text = JSON.stringify({ ...entry, startedAt: new Date().toISOString() });
-    writeFileSync(`${home}/run/gateway-${process.pid}.json`, text, { mode: 0o600 });
-    return gateway;
-  };
+  const start = () => startUnwatchedGateway(path, home);
   write(limits("few"), []);
   {
     await using _gateway = await start();

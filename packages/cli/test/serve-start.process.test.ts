@@ -9,14 +9,21 @@ import { echoServer, runToolcrib, startServe } from "./transcript.ts";
 
 const serve = { listen: "127.0.0.1:0" };
 const missing = { kind: "stdio", command: "toolcrib-test-no-such-command" };
-const slow = (ms: number) => echoServer("slow", "--start-delay", String(ms));
 
 test("serve prints each state of a server once, without control characters, and how many are ready", async () => {
   await using directory = await makeTemporaryDirectory();
-  const servers = [echoServer("quick"), slow(2500), { id: "broken", transport: missing }];
+  const gate = directory.join("gate");
+  // Without containment, it sees the file that lets it start.
+  const containment = { network_egress: "allow", filesystem_write: "allow" };
+  const gated = { ...echoServer("slow", "--start-when", gate), containment };
+  const servers = [echoServer("quick"), gated, { id: "broken", transport: missing }];
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: servers, serve }));
   await using gateway = await startServe([], { directory: directory.path });
-  await waitUntil(() => gateway.stdout().includes("Press Ctrl-C to stop."), { timeoutMs: 60_000 });
+  await waitUntil(() => /^ {2}… slow /m.test(gateway.stdout()), {
+    what: "the server that starts is printed",
+  });
+  writeFileSync(gate, "");
+  await waitUntil(() => gateway.stdout().includes("Press Ctrl-C to stop."));
   const printed = gateway.stdout();
   const lines = printed.split("\n");
   const linesOf = (id: string) => lines.filter((line) => new RegExp(`^ {2}\\S ${id} `).test(line));
@@ -59,7 +66,7 @@ test("serve listens on its port once, when the gateway takes requests", async ()
     directory: directory.path,
     env: { NODE_OPTIONS: `--import=${record}` },
   });
-  await waitUntil(() => gateway.stdout().includes("Press Ctrl-C to stop."), { timeoutMs: 60_000 });
+  await waitUntil(() => gateway.stdout().includes("Press Ctrl-C to stop."));
   const places = readFileSync(listened, "utf8").split("\n");
   assert.equal(places.filter((place) => place.includes(`"port":${port}`)).length, 1, places.join(" "));
 });
@@ -74,7 +81,6 @@ test("serve says once on standard error that the process of a server ended", asy
   // The program log has each end of the process.
   await waitUntil(
     () => existsSync(log) && readFileSync(log, "utf8").split('"upstream.process.exited"').length > 3,
-    { timeoutMs: 60_000 },
   );
   assert.equal(linesOf(gateway.stderr()).length, 1, gateway.stderr());
   assert.match(linesOf(gateway.stderr())[0] ?? "", /"msg":"server is not available"/);
@@ -87,23 +93,23 @@ test("serve prints a server that could not be reached at its start when it gets 
   const document = { tool_servers: [{ id: "remote", transport }], serve };
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify(document));
   await using gateway = await startServe([], { directory: directory.path });
-  await waitUntil(() => gateway.stdout().includes("Press Ctrl-C to stop."), { timeoutMs: 60_000 });
+  await waitUntil(() => gateway.stdout().includes("Press Ctrl-C to stop."));
   assert.match(gateway.stdout(), /^ {2}✗ remote +streamable_http {2}.*ECONNREFUSED.*$/m);
   assert.match(gateway.stdout(), /^ {2}0 of 1 server ready after [\d.]+ s; not ready: remote$/m);
   await using server = await startEchoHttpServer({ builtin: ["echo"], port });
   assert.ok(server.url.includes(String(port)));
-  await waitUntil(() => /^ {2}[✓!] remote /m.test(gateway.stdout()), { timeoutMs: 60_000 });
+  await waitUntil(() => /^ {2}[✓!] remote /m.test(gateway.stdout()));
 });
 
 test("serve updates the servers that start in place on a terminal", {
   skip: skipWithoutTerminal,
 }, async () => {
   await using directory = await makeTemporaryDirectory();
-  const servers = [echoServer("quick"), slow(3000)];
+  const servers = [echoServer("quick"), echoServer("slow", "--start-delay", "3000")];
   const document = { tool_servers: servers, serve, policy: { waive_approval: ["*"] } };
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify(document));
   await using run = new TerminalRun(["serve"], { directory: directory.path }, [80, 24]);
-  await waitUntil(() => run.text.includes("Press Ctrl-C to stop."), { timeoutMs: 60_000 });
+  await waitUntil(() => run.text.includes("Press Ctrl-C to stop."));
   // A frame: the server with its time, removed before the next one.
   assert.match(run.text, /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] slow +stdio {2}starting \(\d+ s\)\r/);
   assert.match(run.text, /\r\u001b\[J {2}✓ slow /);

@@ -116,14 +116,10 @@ test("status --watch in a pipe prints one line for each change, as text or JSON"
   };
   const [text, json] = [follow(), follow("--json")];
   await using served = await startServe(["--listen", "127.0.0.1:0"], setting);
-  await waitUntil(() => /quick ready/.test(text.text) && /"quick","state":"ready"/.test(json.text), {
-    timeoutMs: 30_000,
-  });
+  await waitUntil(() => /quick ready/.test(text.text) && /"quick","state":"ready"/.test(json.text));
   await served.stop();
   await waitUntil(() => /absent[\s\S]*absent/.test(`${text.text}absent`) && json.text.trim().endsWith("}"));
-  await waitUntil(() => text.text.trim().split("\n").at(-1)?.includes("gateway absent") === true, {
-    timeoutMs: 30_000,
-  });
+  await waitUntil(() => text.text.trim().split("\n").at(-1)?.includes("gateway absent") === true);
   for (const { child } of [text, json]) child.kill("SIGINT");
   assert.deepEqual(await Promise.all([text.ended, json.ended]), [0, 0]);
   assert.match(text.text, /Z gateway running: http:\/\/127\.0\.0\.1:\d+\/mcp, process \d+\n/);
@@ -159,12 +155,12 @@ test("status --watch in a pipe says that a changed configuration is not in force
       .flatMap((line) => (line.endsWith("}") ? [JSON.parse(line)] : []))
       .filter(({ what }) => what === "configuration");
   try {
-    await waitUntil(() => states().at(-1)?.state === "in force", { timeoutMs: 30_000 });
+    await waitUntil(() => states().at(-1)?.state === "in force");
     writeFileSync(directory.join("toolcrib.json"), '{"tool_server": []}');
-    await waitUntil(() => states().at(-1)?.state === "not in force", { timeoutMs: 30_000 });
+    await waitUntil(() => states().at(-1)?.state === "not in force");
     assert.match(states().at(-1)?.reason, /toolcrib\.json/);
     writeFileSync(directory.join("toolcrib.json"), good);
-    await waitUntil(() => states().at(-1)?.state === "in force", { timeoutMs: 30_000 });
+    await waitUntil(() => states().at(-1)?.state === "in force");
   } finally {
     child.kill();
     await ended;

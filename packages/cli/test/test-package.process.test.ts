@@ -4,10 +4,9 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { test } from "node:test";
-import { makeTemporaryDirectory, type TemporaryDirectory, waitUntil, writeFiles } from "@toolcrib/testing";
-import { runToolcrib } from "./transcript.ts";
+import { makeTemporaryDirectory, type TemporaryDirectory, writeFiles } from "@toolcrib/testing";
+import { runToolcrib, runToolcribProcess } from "./transcript.ts";
 
 /** Writes the text in capitals, and whether it can write beside itself. */
 const script = `
@@ -69,8 +68,6 @@ async function install(
   assert.equal(code, 0, stderr);
 }
 
-const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith("toolcrib-test-"));
-
 test("the tests of a folder run contained before it is installed, and JUnit has each of them", async () => {
   await using directory = await makeTemporaryDirectory();
   const tests = {
@@ -80,8 +77,13 @@ test("the tests of a folder run contained before it is installed, and JUnit has 
     broken: { name: "broken", input: { text: "broken" }, expected: {} },
   };
   writeFiles(directory.path, inFolder(filesOf(tests), "upper"));
-  const before = leftovers();
-  const run = await runToolcrib(["test", "./upper", "--junit", "out.xml"], { directory: directory.path });
+  // A folder for temporary files of its own: others of this machine appear and disappear.
+  const temporary = directory.join("temporary");
+  mkdirSync(temporary);
+  const run = await runToolcribProcess(["test", "./upper", "--junit", "out.xml"], {
+    directory: directory.path,
+    env: { TMPDIR: temporary },
+  });
   assert.equal(run.code, 1, run.stderr);
   assert.match(run.stdout, /^✓ capitals {2}tests\/good\.test\.json {2}[0-9.]+ ms$/m);
   assert.match(run.stdout, /^ {4}expected: \$\.text expected "abc", got "ABC"$/m);
@@ -92,8 +94,8 @@ test("the tests of a folder run contained before it is installed, and JUnit has 
   assert.match(xml, /<testsuites tests="4" failures="1" errors="2" /);
   assert.match(xml, /name="a &lt;wrong&gt; &amp; odd name" file="tests\/wrong\.test\.json"/);
   assert.equal(xml.match(/<testcase /g)?.length, 4);
-  // Nothing of the package stays, and the calls are on record. Folders of tests that run beside this one disappear, too.
-  await waitUntil(() => leftovers().every((name) => before.includes(name)));
+  // Nothing of the package stays, and the calls are on record.
+  assert.deepEqual(readdirSync(temporary), []);
   assert.equal(existsSync(directory.join("upper/planted.txt")), false);
   const audit = await runToolcrib(["audit", "list", "--json"], { directory: directory.path });
   assert.match(audit.stdout, /call\.completed/);

@@ -45,7 +45,7 @@ export interface RunSetting {
   readonly isHere?: boolean;
   /** The columns of a terminal that both outputs are, for a command in this process. @default no terminal */
   readonly columns?: number;
-  /** Milliseconds until the process is ended and the test fails. @default 60000 */
+  /** Milliseconds until the process is ended and the test fails. @default 120000 */
   readonly timeoutMs?: number;
 }
 
@@ -92,7 +92,7 @@ export async function runToolcrib(args: readonly string[], setting: RunSetting):
 }
 
 async function runHere(args: readonly string[], setting: RunSetting): Promise<ProcessOutcome> {
-  const { directory, stdin = "", timeoutMs = 60_000, columns } = setting;
+  const { directory, stdin = "", timeoutMs = 120_000, columns } = setting;
   const given = { ...process.env, ...cleanEnvironment(directory), ...setting.env };
   const env = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   const written = { stdout: "", stderr: "" };

@@ -20,7 +20,7 @@ function mountDisk(t: TestContext): Disk | undefined {
   const directory = mkdtempSync(join(tmpdir(), "toolcrib-disk-"));
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", directory]);
   t.after(() => {
-    if (mounted.status === 0) execFileSync("umount", [directory]);
+    if (mounted.status === 0) execFileSync("umount", ["-l", directory]);
     rmSync(directory, { recursive: true });
   });
   if (mounted.status !== 0) return undefined;

@@ -56,7 +56,7 @@ export interface ClientProgram {
   readonly remote: ((server: RemoteServer) => JsonObject) | undefined;
   /** The entry of a server that the client starts. */
   readonly local: (server: LocalServer) => JsonObject;
-  /** What a user must do so that the client sees the change. */
+  /** The step of a user after which the client sees the change. */
   readonly reload: string;
 }
 

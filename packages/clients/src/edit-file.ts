@@ -151,7 +151,7 @@ function isSame(one: unknown, other: unknown): boolean {
   );
 }
 
-/** What an edit made is not what its user wrote: that it is not readable says nothing about the file. */
+/** Reads the result of an edit, which its user did not write: an error of it says nothing about the file. */
 function dataAfter(read: () => unknown): unknown {
   try {
     return read();

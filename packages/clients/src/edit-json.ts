@@ -94,7 +94,7 @@ function keyOf(member: Node): unknown {
 /** Kinds of tokens of jsonc-parser, whose own names exist only in its types. */
 const kinds = { comma: 5, lineComment: 12, blockComment: 13, lineBreak: 14, space: 15 };
 
-/** What follows a member, up to the next one or the end of its object. */
+/** The text after a member, up to the next one or the end of its object. */
 interface Following {
   /** Place of the comma after the member; undefined where there is none. */
   readonly comma: number | undefined;

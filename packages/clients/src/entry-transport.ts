@@ -1,5 +1,5 @@
 /**
- * How a server of a client is reached: its command with arguments and variables, or its address with headers and login,
+ * The transport of a server of a client: its command with arguments and variables, or its address with headers and login,
  * in the notation of each client. Pure.
  */
 
@@ -17,7 +17,7 @@ export interface ImportOAuth {
   readonly redirectPort?: number;
 }
 
-/** How a server is reached. */
+/** The transport of a server. */
 export type ImportTransport =
   | {
       readonly kind: "stdio";
@@ -30,7 +30,7 @@ export type ImportTransport =
       readonly kind: "streamable_http" | "sse";
       readonly url: ImportText;
       readonly headers: ReadonlyMap<string, ImportText>;
-      /** How the client logs in with OAuth; undefined where no field of the entry says so. */
+      /** The OAuth login of the client; undefined where no field of the entry says so. */
       readonly oauth: ImportOAuth | undefined;
     };
 

@@ -8,7 +8,7 @@ import { joined, type UserPlaces, variable, xdgConfig } from "./client-program.t
 import { clineFile, devinFile, folderOf, gooseFile, zedFile } from "./client-programs.ts";
 import type { VariableStyle } from "./import-text.ts";
 
-/** How entries are written. */
+/** The form in which entries are written. */
 export type EntryDialect =
   | "common"
   | "codex"
@@ -41,7 +41,7 @@ export interface ImportSource {
 type Row = Omit<ImportSource, "path" | "project"> & { readonly parts: readonly (readonly string[])[] };
 
 const servers = [["mcpServers"]];
-/** What most files are: a map of servers in JSON, in which nothing is replaced. */
+/** The form of most files: a map of servers in JSON, in which nothing is replaced. */
 const json = {
   format: "json",
   sections: servers,

@@ -34,5 +34,5 @@ export function lineEndingOf(text: string): "\n" | "\r\n" {
   return text.includes("\r\n") ? "\r\n" : "\n";
 }
 
-/** What a text begins with that some editors write and parsers do not read. */
+/** The beginning of a text that some editors write and parsers do not read. */
 export const byteOrderMark = "\uFEFF";

@@ -8,7 +8,7 @@ import type { GatewayConfig, ToolServerConfig } from "@toolcrib/config";
 
 type ToolspecConfig = GatewayConfig["toolspecs"][number];
 
-/** What a gateway can do about a changed configuration while it runs. */
+/** The ways in which a running gateway can apply a changed configuration. */
 export interface ConfigChange {
   /** The new configuration, with the present settings wherever a restart is needed. */
   readonly config: GatewayConfig;

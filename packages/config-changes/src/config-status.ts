@@ -1,4 +1,4 @@
-/** What became of a changed configuration, for the operator. Types only. */
+/** The state of a changed configuration, for the operator. Types only. */
 
 /** The configuration in force, for the status. */
 export interface ConfigStatus {
@@ -16,7 +16,7 @@ export interface ConfigStatus {
   readonly pendingRestart?: readonly string[];
 }
 
-/** What became of a changed configuration. */
+/** The state of a changed configuration. */
 export interface ConfigOutcome {
   /** Digest of the configuration in force. */
   readonly digest: string;

@@ -98,7 +98,7 @@ interface EmbeddingsConfig {
   readonly timeoutMs: number;
 }
 
-/** How the endpoint of a profile lists tools; what it contains is in `policy.profiles`. */
+/** The listing of tools at the endpoint of a profile; what it contains is in `policy.profiles`. */
 export type ProfileConfig = ProfileSettings;
 
 /** Changes by the operator of the tools that a pattern matches. */
@@ -498,7 +498,7 @@ export interface ServeConfig {
   readonly auth: "token" | "none";
   /** Access tokens of identity providers, besides or instead of tokens of the home. @default none are accepted */
   readonly oauth?: ServeOAuthConfig;
-  /** How tools are listed. `auto` becomes `search` where the list costs more than `list.tokenBudget`. @default "full" */
+  /** The listing of tools. `auto` becomes `search` where the list costs more than `list.tokenBudget`. @default "full" */
   readonly mode: "full" | "search" | "auto";
   /** Lists of the mode `auto`. @default 10000 tokens, 8 tools */
   readonly list: Pick<ListSettings, "tokenBudget" | "mostUsed">;

@@ -12,7 +12,7 @@ import { isLoopbackHost } from "./server-url.ts";
 interface EgressUrl {
   /** At the beginning of a sentence, such as `The URL of a hook`. */
   readonly noun: string;
-  /** How a credential is sent instead. */
+  /** The way to send a credential instead. */
   readonly credentialHint: string;
   readonly exampleHost: string;
 }

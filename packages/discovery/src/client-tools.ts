@@ -24,7 +24,7 @@ import type { ListSettings, ToolListing } from "./tool-listing.ts";
 /** Results of each of the searches by words and by meaning that are merged, at least. */
 const fusedMinCount = 100;
 
-/** What a query means: finds the accepted tools that mean the most similar, the most similar first. */
+/** The meaning of a query: finds the accepted tools that mean the most similar, the most similar first. */
 interface SearchMeaning {
   nearest(
     limit: number,
@@ -57,7 +57,7 @@ export interface FoundEntry {
   readonly ranks?: FusedRanks;
 }
 
-/** What the list of an endpoint costs. */
+/** The cost of the list of an endpoint. */
 export interface EndpointUsage {
   /** Path of the endpoint, such as `/mcp` or `/mcp/p/triage`. */
   readonly path: string;
@@ -80,7 +80,7 @@ export interface ListUsage {
 interface UnmeasuredList {
   /** The tools that `full` would have listed; undefined where it listed them. */
   readonly whole: readonly IndexedTool[] | undefined;
-  /** How often it was sent. */
+  /** Number of times that it was sent. */
   count: number;
 }
 
@@ -262,7 +262,7 @@ export class ClientTools {
     if (this.#unmeasured.size > lists || this.#unmeasuredTools > toolsMax) this.#measure();
   }
 
-  /** What lists cost so far, and those of the endpoints that `identity` may use; estimated when it is read. */
+  /** The cost of lists so far, and those of the endpoints that `identity` may use; estimated when it is read. */
   costs(identity: Identity): { readonly endpoints: readonly EndpointUsage[] } & ListUsage {
     const usage = () => this.usage;
     return {
@@ -276,7 +276,7 @@ export class ClientTools {
     };
   }
 
-  /** What the lists cost of the endpoints that `identity` may use. */
+  /** The cost of the lists of the endpoints that `identity` may use. */
   endpoints(identity: Identity): readonly EndpointUsage[] {
     const bound = this.#deps.policy.boundProfileOf(identity);
     const profiles = bound === undefined ? this.profilesOf(identity) : [];

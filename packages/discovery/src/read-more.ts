@@ -78,7 +78,7 @@ export interface LongResultsDeps {
   readonly randomBytes: (count: number) => Uint8Array;
 }
 
-/** How a result is cut. */
+/** The limits by which a result is cut. */
 export interface CutOptions {
   readonly tool: ToolId;
   /** Tokens of its first part. */

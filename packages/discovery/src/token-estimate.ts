@@ -47,7 +47,7 @@ function scanTokens(text: string, start: number, limit: number): { thirds: numbe
   return { thirds, end: text.length };
 }
 
-/** What one more character of a run adds, in thirds of a token. */
+/** The cost of one more character of a run, in thirds of a token. */
 function costOf(kind: Kind, length: number, code: number): number {
   if (kind === kinds.space) return length === 2 ? 3 : 0;
   if (kind !== kinds.wide) return (length - 1) % perToken[kind] === 0 ? 3 : 0;

@@ -10,7 +10,7 @@ import { ToolPatterns } from "@toolcrib/policy";
 import { type Identity, metaToolNames } from "@toolcrib/tool";
 import { tokensOfList } from "./token-estimate.ts";
 
-/** How an endpoint lists tools: the endpoint of all servers, or that of a profile. */
+/** The listing of tools at an endpoint: the endpoint of all servers, or that of a profile. */
 export interface ListSettings {
   /** `full` lists every tool, `search` the tools that find the others, `auto` every tool where they fit into the budget. */
   readonly mode: "full" | "search" | "auto";

@@ -1,5 +1,5 @@
 /**
- * What the operator changes about tools of servers: names, descriptions and arguments (`tools` of the
+ * Changes of the operator to tools of servers: names, descriptions and arguments (`tools` of the
  * configuration). The changes apply to the definition that a client is shown, after its server's definition was
  * compared with its pin: the pin, policies, approvals and the audit trail keep the server's own names.
  *
@@ -11,7 +11,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import { ToolPatterns } from "@toolcrib/policy";
 import type { ToolDefinition, ToolId } from "@toolcrib/tool";
 
-/** What is changed about one argument. */
+/** The changes of one argument. */
 export interface ArgumentOverride {
   /** Whether clients neither see nor send it. A fixed argument is hidden, too. @default false */
   readonly hidden?: boolean | undefined;
@@ -22,7 +22,7 @@ export interface ArgumentOverride {
   readonly description?: string | undefined;
 }
 
-/** What is changed about the tools that a pattern matches. */
+/** The changes of the tools that a pattern matches. */
 export interface ToolOverride {
   readonly pattern: string;
   /** In place of the name at its server. */

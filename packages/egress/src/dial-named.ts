@@ -21,7 +21,7 @@ export interface NamedConnection {
   readonly proxy: { readonly authorization: string | undefined } | undefined;
 }
 
-/** What the connection is made with. */
+/** Settings of the connection. */
 export interface NamedDialOptions {
   readonly resolve: ResolveHost;
   readonly signal: AbortSignal;

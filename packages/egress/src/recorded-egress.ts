@@ -31,7 +31,7 @@ interface RecordEvent {
   ): void;
 }
 
-/** What the egress takes from the gateway. */
+/** The parts of the gateway that the egress uses. */
 export interface RecordedEgressContext {
   readonly config: { readonly egress: EgressSettings };
   /** The home folder. */

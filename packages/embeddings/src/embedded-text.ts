@@ -3,7 +3,7 @@
  * secrets and without what has the form of a credential. Pure.
  */
 
-import { credentialRanges } from "@toolcrib/redaction";
+import { omitCredentials } from "@toolcrib/redaction";
 import type { ToolDefinition } from "@toolcrib/tool";
 import { requestLimits } from "./limits.ts";
 
@@ -25,26 +25,16 @@ export function textOfDefinition(
       : [];
   const lines = [name.replaceAll("_", " "), title ?? "", description ?? "", ...parameters];
   const text = lines.filter((line) => line !== "").join("\n");
-  return withoutCredentials(scrub(text)).slice(0, requestLimits.definitionMaxChars);
+  return omitCredentials(scrub(text)).slice(0, requestLimits.definitionMaxChars);
 }
 
 /** Returns the text of a query; empty where nothing is left of it. */
 export function textOfQuery(query: string, scrub: Scrub): string {
-  return withoutCredentials(scrub(query)).trim().slice(0, requestLimits.queryMaxChars);
+  return omitCredentials(scrub(query)).trim().slice(0, requestLimits.queryMaxChars);
 }
 
 function parameterLine([name, schema]: [string, unknown]): string {
   const description =
     typeof schema === "object" && schema !== null && "description" in schema ? schema.description : undefined;
   return typeof description === "string" ? `${name}: ${description}` : name;
-}
-
-function withoutCredentials(text: string): string {
-  let kept = "";
-  let at = 0;
-  for (const { start, end } of credentialRanges(text).toSorted((a, b) => a.start - b.start)) {
-    if (start > at) kept += `${text.slice(at, start)} `;
-    at = Math.max(at, end);
-  }
-  return kept + text.slice(at);
 }

@@ -1,4 +1,4 @@
-/** What does not work at the moment, for the status and, once for each finding, for the log. */
+/** The problems at the moment, for the status and, once for each finding, for the log. */
 
 import { isCodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 

@@ -27,7 +27,7 @@ export interface EmbeddingsSettings extends EndpointSettings {
 
 type EgressContext = Parameters<typeof createRecordedEgress>[0];
 
-/** What embeddings take from the gateway. */
+/** The parts of the gateway that embeddings use. */
 export interface EmbeddingsContext extends EgressContext {
   readonly scrubber: EgressContext["scrubber"] & { learn(source: string, value: string): void };
   /** Reads secrets. */
@@ -37,7 +37,7 @@ export interface EmbeddingsContext extends EgressContext {
   readonly startTimer?: (delayMs: number, callback: () => void) => () => void;
 }
 
-/** What a query means. */
+/** The meaning of a query. */
 export interface QueryMeaning {
   /** Returns the accepted tools that mean the most similar, the most similar first. */
   nearest(limit: number, accepts: (id: string) => boolean): readonly NearTool[];

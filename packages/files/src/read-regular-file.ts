@@ -6,7 +6,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { open } from "node:fs/promises";
 
-/** What a file holds and who may read it. */
+/** The contents of a file and the users who may read it. */
 export interface FileContent {
   readonly bytes: Uint8Array;
   /** Permission bits (0o644); `undefined` where the platform has none. */

@@ -508,11 +508,12 @@ class RunningGateway implements Gateway {
   async #openAuthentication(): Promise<
     Pick<HttpServerDeps, "authenticate" | "isRevoked" | "resource" | "tokenEndOf">
   > {
-    if (this.#parts.live.config.serve.auth === "none") return { authenticate: undefined };
+    const { live, scrubber, authorities, resources, record } = this.#parts;
+    if (live.config.serve.auth === "none") return { authenticate: undefined };
     const { authenticate, home, env, logger } = this.#deps;
     if (authenticate !== undefined) return { authenticate };
-    const inputs = { ...this.#parts, home, env, logger, now: Date.now, randomBytes };
-    return await openClientAuthentication(this.#parts.live.config, inputs);
+    const own = { home, env, logger, now: Date.now, randomBytes };
+    return await openClientAuthentication(live.config, { ...own, scrubber, authorities, resources, record });
   }
 
   /** The status without the servers that `identity` may not see; complete for the operator. */

@@ -57,9 +57,10 @@ describe("a call", () => {
     await using echo = await startEchoHttpServer();
     await using test = await startTestGateway({
       tool_servers: [
-        onHttp("echo", echo.url, { containment: { max_execution_seconds: 1 } }),
+        onHttp("echo", echo.url),
         echoStdio("child"),
         onHttp("dead", `http://127.0.0.1:${await freePort()}/mcp`),
+        onHttp("limited", echo.url, { containment: { max_execution_seconds: 1 } }),
       ],
       policy: { deny: ["echo:env"] },
       serve: { limits: { result_max_bytes: 10_000 } },
@@ -77,7 +78,7 @@ describe("a call", () => {
     await call("echo:env");
     await call("echo:bad_structured");
     await call("echo:large", { bytes: 20_000 });
-    await call("echo:hang");
+    await call("limited:hang");
     await call("child:crash");
     assert.deepEqual(ends, [
       "echo:echo result",
@@ -88,7 +89,7 @@ describe("a call", () => {
       "echo:env denied POLICY_DENIED",
       "echo:bad_structured failed RESULT_INVALID",
       "echo:large failed RESULT_TOO_LARGE",
-      "echo:hang failed CALL_TIMEOUT",
+      "limited:hang failed CALL_TIMEOUT",
       "child:crash failed UPSTREAM_CLOSED",
     ]);
     // The deadline also cancels the call at the server.
@@ -103,7 +104,7 @@ describe("a call", () => {
       "echo:env denied POLICY_DENIED",
       "echo:bad_structured intent, completed failed RESULT_INVALID",
       "echo:large intent, completed failed RESULT_TOO_LARGE",
-      "echo:hang intent, completed failed CALL_TIMEOUT",
+      "limited:hang intent, completed failed CALL_TIMEOUT",
       "child:crash intent, completed failed UPSTREAM_CLOSED",
     ]);
   });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { echoStdioPath, fixtureCommand, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import {
   callsIn,
@@ -73,17 +73,12 @@ describe("the first list of a client", () => {
   test("leaves out servers that do not answer, and announces each once when it does", async () => {
     await using folder = await makeTemporaryDirectory();
     const gate = folder.join("gate");
-    const gated = folder.join("gated.mjs");
-    writeFileSync(
-      gated,
-      `import { existsSync } from "node:fs";
-       import { setTimeout as sleep } from "node:timers/promises";
-       while (!existsSync(${JSON.stringify(gate)})) await sleep(20);
-       await import(${JSON.stringify(echoStdioPath)});`,
-    );
-    const late = { ...quick, id: "gated", transport: { kind: "stdio", ...fixtureCommand(gated) } };
-    await using test = await startEarly({ tool_servers: [quick, late] });
+    const gated = echoStdio("gated", "--builtin", "echo", "--start-when", gate);
+    await using test = await startEarly({ tool_servers: [quick, gated] });
     const clients = await Promise.all([test.connect(), test.connectModern()]);
+    const [first] = test.gateway.status().servers;
+    assert.equal(first?.id, "quick");
+    await waitUntil(() => test.gateway.status().servers[0]?.health.state === "ready");
     const lists = async () =>
       Promise.all(
         clients.map(async (client) =>
@@ -106,17 +101,21 @@ describe("the first list of a client", () => {
   });
 
   test("is followed by a notification when a server gets ready later", async () => {
-    await using test = await startEarly({ tool_servers: [late], serve: { list_wait_seconds: 0 } });
+    await using folder = await makeTemporaryDirectory();
+    const gate = folder.join("gate");
+    const gated = echoStdio("gated", "--builtin", "echo", "--start-when", gate);
+    await using test = await startEarly({ tool_servers: [gated], serve: { list_wait_seconds: 0 } });
     const client = await test.connect();
     const { promise, resolve } = Promise.withResolvers<void>();
     client.fallbackNotificationHandler = async ({ method }) => {
       if (method === "notifications/tools/list_changed") resolve();
     };
     const { tools } = await client.listTools();
-    assert.ok(!tools.some(({ name }) => name.startsWith("late__")));
+    assert.ok(!tools.some(({ name }) => name.startsWith("gated__")));
+    writeFileSync(gate, "");
     await promise;
     const after = await client.listTools();
-    assert.ok(after.tools.some(({ name }) => name === "late__echo"));
+    assert.ok(after.tools.some(({ name }) => name === "gated__echo"));
   });
 
   test("does not wait for a server that failed", async () => {

@@ -1,6 +1,7 @@
 /** Attacks on hooks, and by hooks: what fails denies, what was started ends, and nothing is widened. */
 
 import assert from "node:assert/strict";
+import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -13,6 +14,11 @@ import { answering, outcomeOf, program, send, shell, startHookServer, withHooks 
 
 const agent = localIdentity("token", "agent");
 const allow = { decision: "allow" };
+
+/** Returns a duration for `sleep` that no other test uses, so that its command line identifies the process. */
+function uniqueSleep(): string {
+  return `86398.${randomInt(1_000_000_000)}`;
+}
 
 /** Returns the number of processes whose command line contains `text`. */
 async function processesWith(text: string): Promise<number> {
@@ -129,7 +135,7 @@ test("what a hook starts ends with it, also a daemon", () => {
 });
 
 test("a cancellation and a pause of a call end its hook", async () => {
-  const mark = "86398.0815";
+  const mark = uniqueSleep();
   await withHooks({ before_call: [shell("hang", `sleep ${mark}`)] }, async ({ test, received }) => {
     const cancel = new AbortController();
     const cancelled = test.gateway.call(agent, "s:read", {}, { signal: cancel.signal });
@@ -158,7 +164,7 @@ test("a cancellation and a pause of a call end its hook", async () => {
 });
 
 test("a hook has no more time than what is left of the call", async () => {
-  const mark = "86397.0815";
+  const mark = uniqueSleep();
   await withHooks(
     { before_call: [shell("hang", `sleep ${mark}`)] },
     async ({ test, received }) => {

@@ -247,13 +247,17 @@ test("a call that is cancelled or late ends its program with everything that it 
     import { spawn } from "node:child_process";
     spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", "${token}"], { detached: true, stdio: "ignore" }).unref();
     setInterval(() => {}, 1000);`;
-  const endpoint = { type: "local", command: "node a.mjs", timeoutMs: 1500 };
-  putPackages(home, [localPackage("test.local.sleep", "node a.mjs", { "a.mjs": sleeper }, { endpoint })]);
+  const withLimit = (toolId: string, timeoutMs: number) => {
+    const endpoint = { type: "local", command: "node a.mjs", timeoutMs };
+    return localPackage(toolId, "node a.mjs", { "a.mjs": sleeper }, { endpoint });
+  };
+  // The second one has time to start what it leaves, also on a busy machine.
+  putPackages(home, [withLimit("test.local.late", 1500), withLimit("test.local.sleep", 120_000)]);
   await using gateway = await startTestGateway(waived, { home });
   const client = await gateway.connect();
   const marked = () =>
     findProcessesByEnvironment("PYTHONUTF8=1").filter(({ command }) => command.includes(token));
-  const late = await client.callTool({ name: "test.local.sleep", arguments: {} });
+  const late = await client.callTool({ name: "test.local.late", arguments: {} });
   assert.match(JSON.stringify(late.content), /did not answer within 1\.5 s/);
   await waitUntil(async () => marked().length === 0);
   const cancel = new AbortController();

@@ -66,7 +66,8 @@ describe("after a restart", () => {
     const flags = ["--builtin", "echo", "--prompts", "welcome", "--instructions", "Echo politely"];
     const server = changingServer(directory, "slow", ...flags);
     await remember(home, { tool_servers: [server] });
-    setFlags(directory, "slow", ...flags, "--start-delay", "3000");
+    const gate = directory.join("gate");
+    setFlags(directory, "slow", ...flags, "--start-when", gate);
     const test = await restart(home, { tool_servers: [server] });
     await using stack = new AsyncDisposableStack();
     stack.use(test);
@@ -97,7 +98,7 @@ describe("after a restart", () => {
     single.fallbackNotificationHandler = async () => {
       changes += 1;
     };
-    const [direct, composite, read] = await Promise.all([
+    const answers = Promise.all([
       client.callTool({ name: "slow__echo", arguments: { text: "direct" } }),
       client.callTool({
         name: "eval_starlark",
@@ -105,6 +106,9 @@ describe("after a restart", () => {
       }),
       client.readResource({ uri: "echo://hello" }),
     ]);
+    await waitUntil(() => test.gateway.status().callsInFlight >= 3);
+    writeFileSync(gate, "");
+    const [direct, composite, read] = await answers;
     assert.equal(textOf(direct), "direct");
     assert.match(textOf(composite), /composite/);
     assert.ok(read.contents.length > 0);
@@ -129,8 +133,8 @@ describe("after a restart", () => {
     setFlags(
       directory,
       "s",
-      "--start-delay",
-      "1500",
+      "--start-when",
+      directory.join("gate"),
       ...define(
         { ...described, description: "Another description" },
         tool("renewed", { inputSchema: required }),
@@ -142,6 +146,7 @@ describe("after a restart", () => {
       const client = await test.connect();
       const listed = async () => (await client.listTools()).tools.map(({ name }) => name);
       assert.equal((await listed()).filter((name) => name.startsWith("s__")).length >= 4, true);
+      writeFileSync(directory.join("gate"), "");
       const codeOf = async (name: string) => {
         const outcome = await test.gateway.call(somebody, `s:${name}`, {});
         return outcome.kind === "failed" ? (outcome.error as { code?: string }).code : outcome.kind;

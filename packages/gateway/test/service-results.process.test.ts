@@ -190,9 +190,10 @@ describe("a failed call", () => {
     await using test = await startTestGateway(
       {
         tool_servers: [
-          onHttp("echo", echo.url, { containment: { max_execution_seconds: 1 }, validation: "strict" }),
+          onHttp("echo", echo.url, { validation: "strict" }),
           echoStdio("child"),
           onHttp("dead", `http://127.0.0.1:${port}/mcp`),
+          onHttp("limited", echo.url, { containment: { max_execution_seconds: 1 } }),
         ],
         serve: { limits: { result_max_bytes: 10_000 } },
       },
@@ -216,7 +217,7 @@ describe("a failed call", () => {
     await add("arguments that are missing", "echo__structured");
     await add("a result that breaks its schema", "echo__bad_structured");
     await add("a result that is too large", "echo__large", { bytes: 20_000 });
-    await add("a deadline", "echo__hang");
+    await add("a deadline", "limited__hang");
     await add("a server that crashes", "child__crash", { code: 7 });
     await waitUntil(() => test.gateway.status().servers[1]?.health.state !== "ready");
     await add("a server that is away", "child__echo", { text: "x" });

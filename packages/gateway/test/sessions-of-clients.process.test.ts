@@ -24,6 +24,10 @@ test("the time that a person takes to answer does not count towards the deadline
     await sleep(5000);
     return { action: "accept", content: { name: "Ada" } };
   });
+  // Starts the session of this client, which takes a part of the deadline.
+  const isStarted = async () =>
+    !(await client.callTool({ name: "echo__echo", arguments: { text: "x" } })).isError;
+  await waitUntil(isStarted, { what: "a call ends within its deadline" });
   const result = await client.callTool({ name: "echo__ask_elicitation", arguments: {} });
   assert.match(textOf(result), /Ada/);
   const late = await client.callTool({ name: "echo__hang", arguments: {} });

@@ -83,9 +83,11 @@ describe("startGateway()", () => {
       { tool_servers: [onHttp("hanging", hanging.url), onHttp("echo", echo.url)] },
       { upstreamLimits: { handshakeTimeoutMs: 1000 } },
     );
-    const [late, ready] = test.gateway.status().servers;
-    assert.deepEqual([late?.health.state, ready?.health.state], ["unavailable", "ready"]);
-    assert.match(late?.health.reason ?? "", /within \d+ ms/);
+    const [late] = test.gateway.status().servers;
+    assert.equal(late?.health.state, "unavailable");
+    assert.match(late.health.reason ?? "", /within \d+ ms/);
+    // On a busy machine the first attempt of the other one can be too late, too.
+    await waitUntil(() => test.gateway.status().servers[1]?.health.state === "ready");
   });
 
   it("fails only the server whose secret cannot be read, reports the secret and the fix, and starts the server when it can", async () => {

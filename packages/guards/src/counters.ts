@@ -1,5 +1,5 @@
 /**
- * What was used of each limit, by rule and by what the rule counts together. Their number is limited: when
+ * The use of each limit, by rule and by the calls that the rule counts together. Their number is limited: when
  * there is no room, states that say nothing are dropped, and further keys of a rule share one state.
  * Invariant: nothing of a budget that was used is forgotten before the budget's period has ended. Pure.
  */
@@ -15,7 +15,7 @@ const sweepPauseMs = 1000;
 /** The key of the state that further keys of a rule share. */
 export const othersKey = "";
 
-/** What a rule counts a call under. */
+/** The key under which a rule counts a call. */
 export interface CounterKey {
   readonly key: string;
   /** For people. */
@@ -25,9 +25,9 @@ export interface CounterKey {
 /** The use of a budget. */
 export interface BudgetUse {
   period: Period;
-  /** What is known from the store, other gateways included. */
+  /** The use according to the store, other gateways included. */
   base: Amounts;
-  /** What was used since. */
+  /** The use since then. */
   own: Amounts;
 }
 

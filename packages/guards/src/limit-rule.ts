@@ -3,7 +3,7 @@
 import type { Identity, ToolId } from "@toolcrib/tool";
 import type { OpenWindow } from "./open-window.ts";
 
-/** What is counted together. */
+/** The calls that are counted together. */
 export type LimitScope = "client" | "tool" | "server" | "all";
 
 /** A rate: a bucket of `burst` calls that is filled evenly. */
@@ -14,7 +14,7 @@ export interface RateLimit {
   readonly burst: number;
 }
 
-/** What a budget counts. */
+/** Amounts that a budget counts. */
 export interface Amounts {
   readonly calls: number;
   /** Bytes of arguments and results as JSON. */

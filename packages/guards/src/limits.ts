@@ -34,7 +34,7 @@ export interface LimitRefusal {
   readonly code: "RATE_LIMITED" | "BUDGET_EXCEEDED" | "OUTSIDE_WINDOW";
   /** Name of the rule. */
   readonly rule: string;
-  /** What the rule allows, and what is left, as the end of a sentence. */
+  /** The allowance of the rule and the rest of it, as the end of a sentence. */
   readonly reason: string;
   /** When the call is possible again, in milliseconds since the epoch; undefined for never under these rules. */
   readonly retryAt: number | undefined;
@@ -48,7 +48,7 @@ export interface LimitTicket {
   readonly countsBytes: boolean;
 }
 
-/** What was used of a rule. */
+/** The use of a rule. */
 export interface RuleUsage {
   readonly name: string;
   /** Calls that it refused since the start. */
@@ -94,7 +94,7 @@ export interface KeptBudget {
   readonly use: BudgetUse;
 }
 
-/** What was used of a budget before the start. */
+/** The use of a budget before the start. */
 export interface UsedBudget extends CounterKey, Pick<BudgetUse, "period" | "base"> {
   /** Name of the rule. */
   readonly rule: string;
@@ -240,7 +240,7 @@ export class Limits {
     return shared;
   }
 
-  /** What was used, rule by rule. */
+  /** The use of each rule. */
   usage(now: number): readonly RuleUsage[] {
     const byRule = Map.groupBy(this.#counters.values(), ({ rule }) => rule);
     return this.#rules.map(({ rule, refused }) => {

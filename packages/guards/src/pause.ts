@@ -7,10 +7,10 @@
 import { ToolPatterns } from "@toolcrib/policy";
 import { type Identity, identityKey, type ToolId } from "@toolcrib/tool";
 
-/** What a pause can stop. */
+/** The kinds of targets that a pause can stop. */
 const pauseKinds = ["server", "tool", "client", "all"] as const;
 
-/** What is stopped. */
+/** The target that is stopped. */
 export interface PauseTarget {
   readonly kind: (typeof pauseKinds)[number];
   /** Id of a server or toolspec; id, wire name or pattern of tools, resources and prompts; name of a client; empty for `all`. */

@@ -62,7 +62,7 @@ export function openHooks(context: HooksContext, opening: AsyncDisposableStack):
   return new Hooks(settings, { clientKeys, monotonicMs, randomBytes });
 }
 
-/** What the hooks of one gateway need. Calls have ended before it is disposed. */
+/** Dependencies of the hooks of one gateway. Calls have ended before it is disposed. */
 class OpenedHooks implements AsyncDisposable {
   readonly #context: HooksContext;
   readonly #resolver: SecretResolver;
@@ -72,7 +72,7 @@ class OpenedHooks implements AsyncDisposable {
   readonly #exits: ServerExits;
   readonly #sandboxes: ServerSandboxes;
   #launcher: ProcessLauncher | undefined;
-  /** What each hook needs before it can be asked. */
+  /** The dependencies of each hook, which it has before it is asked. */
   readonly #needs: { readonly name: string; readonly get: () => Promise<unknown> }[] = [];
   readonly #uncontained = new Set<string>();
   #checking: Promise<unknown> | undefined;

@@ -1,4 +1,4 @@
-/** How a hook is asked: by a command, or at a URL. */
+/** The way to a hook: by a command, or at a URL. */
 
 import type { Egress } from "@toolcrib/egress";
 import type { LaunchedProcess } from "@toolcrib/process";

@@ -17,7 +17,7 @@ import {
 /** When a hook is asked. */
 export type HookPhase = "before_call" | "after_call";
 
-/** What a hook decided. */
+/** The decision of a hook. */
 export type HookAnswer =
   | { readonly decision: "allow"; readonly message: string | undefined }
   | { readonly decision: "deny"; readonly message: string | undefined }
@@ -28,7 +28,7 @@ export type HookAnswer =
       readonly value: JsonObject;
     };
 
-/** What a hook was shown, which is what it can replace. */
+/** The value that a hook was shown, which it can replace. */
 export type HookSubject = "arguments" | "result" | "error";
 
 /** Limits of an answer, besides its size. */

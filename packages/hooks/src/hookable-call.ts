@@ -4,7 +4,7 @@ import type { CodedError } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import type { CallContext, Era, Origin, ToolId } from "@toolcrib/tool";
 
-/** What is called. */
+/** The target of the call. */
 export interface HookableTarget {
   readonly id: ToolId;
   readonly wireName: string;
@@ -44,7 +44,7 @@ export interface PausableCalls {
   enter(target: HookableTarget, origin: HookableOrigin, cancel: (reason: CodedError) => void): () => void;
 }
 
-/** What hooked calls have in common with the execution of calls. */
+/** The parts that hooked calls share with the execution of calls. */
 export interface ExecutionRules {
   /** Returns the error of a call that is cancelled for `reason`. */
   readonly cancelledError: (reason: unknown) => CodedError;

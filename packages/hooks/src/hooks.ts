@@ -81,9 +81,9 @@ export interface HookQuestion {
   readonly identity: Identity;
   /** Facts about the call. */
   readonly facts: JsonObject;
-  /** What the hook decides about. */
+  /** The subject of the decision of the hook. */
   readonly subject: HookSubject;
-  /** What the hook is shown of it. */
+  /** The part of it that the hook is shown. */
   readonly value: JsonObject;
   /** The same with the values that are hidden from the hook, which come back where it leaves their marks. @default nothing is hidden */
   readonly original?: JsonObject;
@@ -124,7 +124,7 @@ export interface HookUsage {
   readonly denied: number;
   readonly replaced: number;
   readonly failed: number;
-  /** How the last question failed; absent when it was answered. */
+  /** The failure of the last question; absent when it was answered. */
   readonly reason?: string;
 }
 

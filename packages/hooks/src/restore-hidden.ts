@@ -13,7 +13,7 @@ const plainMark = /\[(?:redacted|secret [^[\]]*)\]/g;
 
 /** The arguments of one question. */
 export class HiddenValues {
-  /** What the hook is shown. */
+  /** The value that the hook is shown. */
   readonly shown: JsonObject;
   readonly #original: JsonObject;
   readonly #id: string;

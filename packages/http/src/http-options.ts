@@ -7,7 +7,7 @@
 export interface HttpServerOptions {
   /** Address or name, and port; port 0 takes a free one. */
   readonly listen: { readonly host: string; readonly port: number };
-  /** How callers authenticate. `none` only on loopback. */
+  /** The authentication of callers. `none` only on loopback. */
   readonly auth: "token" | "none";
   /** `Host` values that are answered besides loopback and `listen.host`: `host` or `host:port`. @default [] */
   readonly allowedHosts?: readonly string[];

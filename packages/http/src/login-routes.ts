@@ -10,7 +10,7 @@ import { type Refusal, refusalError } from "./refusal.ts";
 import type { Authenticate } from "./request-handler.ts";
 import type { ApiRoute } from "./route-access.ts";
 
-/** What a page shows. */
+/** The contents of a page. */
 interface LoginPage {
   readonly status: number;
   readonly text: string;

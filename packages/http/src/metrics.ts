@@ -9,7 +9,7 @@
 import { readdirSync } from "node:fs";
 import { expositionType, type Metric, type Sample, writeExposition } from "./exposition.ts";
 
-/** How a call that was started ended. */
+/** The outcome of a call that was started. */
 export type FinishedOutcome = "ok" | "tool_error" | "failed" | "cancelled";
 
 /** A configured source in the status of a gateway. */
@@ -37,16 +37,16 @@ export interface MeasuredStatus {
         readonly refused: number;
       }
     | undefined;
-  /** What the operator paused. */
+  /** The pauses of the operator. */
   readonly pauses: readonly { readonly kind: string }[];
   readonly pausesProblem?: string;
-  /** What was used of each limit. */
+  /** The use of each limit. */
   readonly limits: readonly { readonly name: string; readonly refused: number; readonly usedRatio: number }[];
   /** Estimated tokens of the lists that clients received, of those that these saved, and of results that were cut off and not read. */
   readonly discovery?:
     | { readonly listedTokens: number; readonly savedTokens: number; readonly cutTokens: number }
     | undefined;
-  /** What became of the telemetry for a collector. */
+  /** The fate of the telemetry for a collector. */
   readonly telemetry?:
     | {
         readonly signals: readonly {

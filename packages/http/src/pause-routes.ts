@@ -4,7 +4,7 @@ import type { Identity } from "@toolcrib/tool";
 import { changeAccess, operatorRoute } from "./operator-route.ts";
 import { type ApiRoute, operatorReadAccess } from "./route-access.ts";
 
-/** What the operator asks to pause or resume. */
+/** The target that the operator asks to pause or resume. */
 interface Request {
   readonly kind: string;
   readonly name: string;

@@ -8,7 +8,7 @@ import { changeAccess, operatorRoute } from "./operator-route.ts";
 import { type ApiRoute, operatorReadAccess } from "./route-access.ts";
 import { type OperatorSwitches, switchRoutes } from "./switch-routes.ts";
 
-/** What the routes need. */
+/** Dependencies of the routes. */
 export interface ServerRoutesDeps {
   /** Returns the ids of the servers, toolspecs and packages that there are now. */
   readonly serverIds: () => readonly string[];

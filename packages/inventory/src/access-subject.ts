@@ -23,7 +23,7 @@ import { toWireName } from "./wire-name.ts";
 /** Resources or prompts: the two kinds of features that a client uses by name. */
 export type FeatureKind = "resources" | "prompts";
 
-/** What a decision is about. An entry of the index is one. */
+/** The subject of a decision. An entry of the index is one. */
 export interface AccessSubject extends PolicySubject {
   readonly source: { readonly id: string };
   readonly facts: SourceFacts;

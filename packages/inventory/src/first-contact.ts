@@ -44,7 +44,7 @@ const silentFactor = 2;
 /** Maximum number of identities without a session whose waits are remembered; more are not waited for. */
 const maxIdentities = 1000;
 
-/** What the waits depend on. */
+/** Dependencies of the waits. */
 interface FirstContactDeps {
   readonly roster: Pick<SourceRoster, "entries">;
   readonly visibility: Pick<Visibility, "mayReach" | "isUsable">;

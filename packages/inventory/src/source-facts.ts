@@ -51,7 +51,7 @@ export interface SourceDetails {
   readonly manifest?: {
     readonly name: string;
     readonly version: string;
-    /** What is fetched: `npm @scope/server 1.2.3`. */
+    /** The package that is fetched: `npm @scope/server 1.2.3`. */
     readonly package: string;
     /** Tools that the manifest names and the server does not have. */
     readonly missingTools?: readonly string[];
@@ -80,7 +80,7 @@ export interface SourceDetails {
 export interface ConfiguredFacts {
   /** The list of a status that shows it. */
   readonly group: SourceGroup;
-  /** How its tools are reached, such as `stdio`, for status and audit. */
+  /** The way to its tools, such as `stdio`, for status and audit. */
   readonly transport: string;
   /** Current details for its status. */
   details(): SourceDetails;
@@ -119,9 +119,9 @@ export interface SourceFacts {
   readonly deadlineSetting: string | undefined;
   /** Returns the containment tier that calls are recorded with. */
   readonly containment: () => string | undefined;
-  /** What the operator declared about the server that its tools belong to; undefined where nothing limits their calls. */
+  /** The declaration of the operator about the server that its tools belong to; undefined where nothing limits their calls. */
   readonly trust: ServerTrust | undefined;
-  /** How its definitions are accepted; undefined where every definition is. */
+  /** The acceptance of its definitions; undefined where every definition is. */
   readonly pinning: FeaturePinning | undefined;
   /** Returns advice for the operator about a text with which one of its tools failed; undefined where it never has any. */
   readonly advise: ((text: string) => string | undefined) | undefined;

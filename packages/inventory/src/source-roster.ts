@@ -49,7 +49,7 @@ import type { ToolIndex } from "./tool-index.ts";
 /** One configured source as people see it. */
 export interface SourceStatus extends SourceDetails {
   readonly id: string;
-  /** How its tools are reached, such as `stdio` or `toolspec`. */
+  /** The way to its tools, such as `stdio` or `toolspec`. */
   readonly transport: string;
   readonly health: Health;
   readonly labels: { readonly [key: string]: string };
@@ -108,7 +108,7 @@ export interface FeatureSource extends RosterEntry {
   readonly features: HeldFeatures;
 }
 
-/** What the roster needs. */
+/** Dependencies of the roster. */
 export interface SourceRosterDeps {
   readonly index: ToolIndex;
   readonly audit: Pick<AuditStore, "record">;

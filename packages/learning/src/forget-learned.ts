@@ -3,14 +3,14 @@
 import { LearnedFiles, type LearnedFilesDeps } from "./learned-files.ts";
 import { type LearnedClient, type LearnedWords, wordCountOf } from "./learned-words.ts";
 
-/** What is forgotten; without a client and a tool everything. */
+/** The part that is forgotten; without a client and a tool everything. */
 export interface ForgetRequest {
   readonly isMeant?: (client: LearnedClient) => boolean;
   /** Id of a tool. */
   readonly tool?: string;
 }
 
-/** What was forgotten of one client. */
+/** The forgotten part of one client. */
 export interface Forgotten {
   readonly client: LearnedClient;
   readonly tools: number;

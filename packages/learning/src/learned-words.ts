@@ -21,7 +21,7 @@ interface LearnedWord {
   readonly day: number;
 }
 
-/** What one client taught. */
+/** Words that one client taught. */
 export interface LearnedWords {
   readonly client: LearnedClient;
   /** By id; the tool that was used last comes last. */

@@ -50,7 +50,7 @@ interface WaitingUses {
   readonly uses: ObservedUse[];
 }
 
-/** What the gateways of a home learned. */
+/** Words that the gateways of a home learned. */
 export class SearchLearning implements AsyncDisposable {
   readonly #deps: SearchLearningDeps;
   readonly #startTimer: NonNullable<SearchLearningDeps["startTimer"]>;

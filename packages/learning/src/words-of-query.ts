@@ -5,7 +5,7 @@
  * Pure. The text of a search itself is never stored.
  */
 
-import { credentialRanges } from "@toolcrib/redaction";
+import { omitCredentials } from "@toolcrib/redaction";
 import { TaughtWords } from "@toolcrib/search";
 import { observationLimits, wordLimits } from "./limits.ts";
 
@@ -23,7 +23,7 @@ const mixedMaxChars = 12;
 
 /** @param scrub removes known secrets from a text */
 export function wordsOfQuery(query: string, scrub: (text: string) => string): readonly string[] {
-  const text = withoutCredentials(scrub(query.slice(0, observationLimits.queryMaxChars)))
+  const text = omitCredentials(scrub(query.slice(0, observationLimits.queryMaxChars)))
     .replace(secretMark, " ")
     .replace(address, " ");
   const kept = text
@@ -36,16 +36,6 @@ export function wordsOfQuery(query: string, scrub: (text: string) => string): re
 /** Whether a word may be stored; false for numbers and for what is too long. */
 export function isLearned(word: string): boolean {
   return word.length > 0 && word.length <= wordLimits.wordMaxChars && !/^\p{N}+$/u.test(word);
-}
-
-function withoutCredentials(text: string): string {
-  let kept = "";
-  let at = 0;
-  for (const { start, end } of credentialRanges(text).toSorted((a, b) => a.start - b.start)) {
-    if (start > at) kept += `${text.slice(at, start)} `;
-    at = Math.max(at, end);
-  }
-  return kept + text.slice(at);
 }
 
 function isWordLike(token: string): boolean {

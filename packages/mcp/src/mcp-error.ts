@@ -20,7 +20,7 @@ export interface McpErrorOptions extends CodedErrorOptions {
   readonly scrub?: ((text: string) => string) | undefined;
 }
 
-/** What is kept of an error that a peer sends. */
+/** The part that is kept of an error of a peer. */
 interface RemoteErrorLimits {
   /** Characters of the message of an error that a peer sends. @default 65,536 */
   readonly messageMaxLength: number;

@@ -47,7 +47,7 @@ export interface TokenCredentials {
   refused(refusal: TokenRefusal): Promise<boolean>;
 }
 
-/** What a login is missing. */
+/** The part that a login is missing. */
 export type MissingLogin = "access" | "scopes";
 
 /** The tokens of one grant. */
@@ -65,9 +65,9 @@ export interface TokenHolder {
   ): Promise<boolean>;
   /** Reads what is stored again. @returns whether another login than before is in use, one where it was missing, or none */
   changed(): Promise<boolean>;
-  /** What the last request that failed was missing: a login, or scopes of it that another one may give. */
+  /** The part that the last failed request was missing: a login, or scopes of it that another one may give. */
   readonly missing: MissingLogin | undefined;
-  /** What is known now, without reading anything. */
+  /** The state that is known now, without reading anything. */
   state(): LoginState | undefined;
 }
 
@@ -146,7 +146,7 @@ export class AccessTokens {
   }
 }
 
-/** What the tokens of one login need. */
+/** Dependencies of the tokens of one login. */
 export interface HolderParts {
   /** The name of the secret. */
   readonly name: string;

@@ -13,7 +13,7 @@ import type { OAuthFetch } from "./oauth-fetch.ts";
 import type { OAuthDeps, OAuthServer } from "./oauth-server.ts";
 import { type OAuthLibrary, requestOptions, toTokenError } from "./token-requests.ts";
 
-/** What a new client needs. */
+/** The requirements of a new client. */
 export interface RegistrationRequest {
   readonly redirectUris: readonly string[];
   readonly grantTypes: readonly string[];

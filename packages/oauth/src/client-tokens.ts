@@ -29,7 +29,7 @@ export interface TokenIssuer {
   /** Scopes that every request needs. */
   readonly scopes: readonly string[];
   readonly claims: ClaimRules;
-  /** How opaque tokens are checked. @default they are not accepted */
+  /** The check of opaque tokens. @default they are not accepted */
   readonly introspection:
     | {
         /** @default that of the metadata of the issuer */

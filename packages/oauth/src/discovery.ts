@@ -20,7 +20,7 @@ export interface Discovered {
   readonly scopes: readonly string[];
 }
 
-/** What is known before discovery. */
+/** The facts that are known before discovery. */
 export interface DiscoveryRequest {
   readonly serverId: string;
   /** The URL of the MCP server. */

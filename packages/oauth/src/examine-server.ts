@@ -35,7 +35,7 @@ export type ExaminedLogin =
   /** Why nobody can log in. */
   | { readonly problem: string };
 
-/** What one examination may use. */
+/** The limits of one examination. */
 export interface ExaminationLimits {
   readonly signal: AbortSignal;
   /** Bytes that responses may still have, shared by the examinations of one command. Each response has at most 512 KiB. */

@@ -13,7 +13,7 @@ import { canonicalResource } from "./discovery.ts";
 import { OAuthError } from "./oauth-error.ts";
 import type { OAuthDeps, OAuthServer } from "./oauth-server.ts";
 
-/** How a client authenticates at the authorization server. */
+/** The authentication of a client at the authorization server. */
 export type ClientMethod = "none" | "client_secret_basic" | "client_secret_post" | "private_key_jwt";
 
 /** A client as an authorization server knows it. */

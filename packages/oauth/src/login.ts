@@ -35,7 +35,7 @@ import {
   toTokens,
 } from "./token-requests.ts";
 
-/** What a person has to open. */
+/** The page that a person has to open. */
 export type LoginPrompt =
   | { readonly kind: "browser"; readonly url: string }
   /** `url` contains the code where the authorization server offers that. */
@@ -142,7 +142,7 @@ async function keepLogin(
 
 /** A login that waits for the browser of a person to return. */
 export interface OpenedLogin {
-  /** What the person opens. */
+  /** The page that the person opens. */
   readonly url: string;
   /** The value of `state` that the answer has to have. */
   readonly state: string;

@@ -149,7 +149,7 @@ function unusable(reason: string): OAuthError {
   );
 }
 
-/** What a failed request was for. */
+/** The error of a failed request, by its purpose. */
 interface TokenFailure {
   readonly code: OAuthCode;
   readonly what: string;

@@ -29,7 +29,7 @@ export interface FilePolicies {
   mayReach(identity: Identity, server: PolicyServer): boolean;
 }
 
-/** What a decision is about, as its caller knows it. */
+/** The subject of a decision, as its caller knows it. */
 export interface PolicySubject {
   /** Of a tool, or of a resource (`server:resources/URI`) or prompt (`server:prompts/NAME`). */
   readonly id: ToolId;
@@ -37,7 +37,7 @@ export interface PolicySubject {
   readonly wireName: string;
 }
 
-/** How `AccessPolicy` learns about its subjects. It asks only where policy files exist. */
+/** The questions of `AccessPolicy` about its subjects. It asks only where policy files exist. */
 export interface SubjectFacts<Subject extends PolicySubject> {
   readonly targetOf: (subject: Subject) => PolicyTarget;
 }

@@ -1,5 +1,5 @@
 /**
- * What a policy knows when it decides: who uses what, and the facts about a call.
+ * The request that a policy decides about: who uses what, and the facts about a call.
  * Data only. The facts about a server and a tool are what the operator declared and
  * what the gateway believes; nothing here comes from a server unchecked.
  */
@@ -8,7 +8,7 @@ import type { JsonObject } from "@toolcrib/json";
 import { type Identity, identityKey, localIdentityKeys, type Origin, type ToolId } from "@toolcrib/tool";
 import type { MutabilityClass, TrustState } from "./server-trust.ts";
 
-/** What a client does: `list` shows and finds something, `call` uses it, `save` writes a composite tool, `approve` approves its own call in a form. */
+/** The action of a client: `list` shows and finds something, `call` uses it, `save` writes a composite tool, `approve` approves its own call in a form. */
 export type PolicyAction = "list" | "call" | "save" | "approve";
 
 /** The source of a tool, resource or prompt: a tool server, a toolspec, or Toolcrib itself. */
@@ -22,7 +22,7 @@ export interface PolicyServer {
   readonly labels: { readonly [key: string]: string };
 }
 
-/** What a policy decides about: a tool, with its annotations as the gateway believes them, a resource or a prompt. */
+/** The resource of a decision: a tool, with its annotations as the gateway believes them, a resource or a prompt. */
 export interface PolicyTarget {
   readonly kind: "tool" | "resource" | "prompt";
   readonly id: ToolId;
@@ -57,7 +57,7 @@ export interface CallFacts {
   readonly seenLabels: readonly string[];
 }
 
-/** What the configuration says about a client besides its rules. */
+/** The settings of a client in the configuration besides its rules. */
 export interface ClientAttributes {
   readonly roles: readonly string[];
   readonly labels: { readonly [key: string]: string };

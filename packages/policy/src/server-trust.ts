@@ -1,5 +1,5 @@
 /**
- * What the gateway believes about the tools of a server, and the calls that it blocks
+ * The trust in the tools of a server, and the calls that it blocks
  * for it: trust state, mutability class and containment (Declarative Tool Servers
  * document, "Trust state", "Containment") against the annotations that the server
  * states about its tools (`ToolAnnotations` of MCP). The table of rules is data: the
@@ -12,11 +12,11 @@
 
 import type { ToolAnnotations } from "@toolcrib/tool";
 
-/** How far the operator trusts a server (`trust_state`). */
+/** The trust of the operator in a server (`trust_state`). */
 export type TrustState = "unverified" | "verified" | "certified";
 /** The operator's statement about the tools of a server (`mutability_class`). */
 export type MutabilityClass = "read_only" | "write" | "unknown";
-/** How the gateway reaches a server (`transport.kind`). */
+/** The transport of a server (`transport.kind`). */
 export type ServerTransport = "stdio" | "sse" | "streamable_http";
 /** A field of `containment` that can restrict a server, as the configuration spells it. */
 export type ContainmentPart = "network_egress" | "filesystem_write" | "max_execution_seconds";
@@ -24,7 +24,7 @@ export type ContainmentPart = "network_egress" | "filesystem_write" | "max_execu
 /** A part of a containment that calls are judged by. */
 export type JudgedPart = "network_egress" | "filesystem_write";
 
-/** What the operator declared about a server. */
+/** The declaration of the operator about a server. */
 export interface ServerTrust {
   readonly trustState: TrustState;
   readonly mutabilityClass: MutabilityClass;
@@ -33,13 +33,13 @@ export interface ServerTrust {
   readonly denied: readonly JudgedPart[];
 }
 
-/** What a server declares about a tool. */
+/** The declaration of a server about a tool. */
 export type ToolClaims = Pick<
   ToolAnnotations,
   "readOnlyHint" | "destructiveHint" | "idempotentHint" | "openWorldHint"
 >;
 
-/** What the gateway believes about a tool. Where nothing safe is believed, MCP's defaults apply: it writes, and it reaches other systems. */
+/** The properties of a tool that the gateway believes. Where nothing safe is believed, MCP's defaults apply: it writes, and it reaches other systems. */
 export interface ToolBelief {
   /** It changes nothing. */
   readonly isReadOnly: boolean;
@@ -109,11 +109,11 @@ export function needsApproval(server: ServerTrust, claims: ToolClaims): boolean 
   return server.trustState === "unverified" && !believe(server, claims).isReadOnly;
 }
 
-/** What a rule requires of a tool. */
+/** The requirement of a rule for a tool. */
 interface ToolCondition {
   /** In Markdown, for the page. */
   readonly text: string;
-  /** What of it applies to a tool, for messages; undefined when it does not hold. */
+  /** The part of it that applies to a tool, for messages; undefined when it does not hold. */
   find(claims: ToolClaims, belief: ToolBelief): string | undefined;
 }
 
@@ -231,7 +231,7 @@ export const trustRules: readonly TrustRule[] = [
 /** A rule that every call of a tool breaks. */
 export interface TrustViolation {
   readonly rule: TrustRule;
-  /** What the tool does, such as `it declares openWorldHint: true`. */
+  /** The property of the tool, such as `it declares openWorldHint: true`. */
   readonly reason: string;
 }
 
@@ -262,7 +262,7 @@ function appliesTo({ trustState, mutabilityClass, denied }: TrustRule, server: S
   );
 }
 
-/** What a rule requires of a tool, in Markdown. */
+/** The requirement of a rule for a tool, in Markdown. */
 export function toolConditionText({ tool }: TrustRule): string {
   return toolConditions[tool].text;
 }

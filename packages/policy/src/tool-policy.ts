@@ -65,7 +65,7 @@ interface ClientRules extends PatternRules {
   readonly profile?: string | undefined;
 }
 
-/** What a profile contains: what all of its lists match, without `exclude`. */
+/** The contents of a profile: what all of its lists match, without `exclude`. */
 interface ProfileRules {
   /** Patterns of tools, resources and prompts. @default all */
   readonly tools?: readonly string[] | undefined;
@@ -105,7 +105,7 @@ export class ToolPolicy {
   /** All rules of a client, those for all clients included, by `identityKey`. */
   readonly #clients = new Map<string, readonly Rules[]>();
   readonly #defaultAllowed: ToolPatterns;
-  /** What the operator switched off, for every client; undefined for nothing. */
+  /** The tools that the operator switched off, for every client; undefined for nothing. */
   readonly #disabled: ToolPatterns | undefined;
   /** The rules of each profile. */
   readonly #profiles = new Map<string, readonly Rules[]>();

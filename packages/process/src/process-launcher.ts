@@ -104,7 +104,7 @@ export class ProcessLauncher implements AsyncDisposable {
   readonly #watchdog: Watchdog | undefined;
   readonly #launching = new Set<Promise<unknown>>();
   readonly #running = new Set<LaunchedProcess>();
-  /** What the sandboxes of launches hold, until it is removed. */
+  /** The resources of the sandboxes of launches, until they are removed. */
   readonly #releasing = new Set<Promise<unknown>>();
   readonly #logFiles = new Map<string, LogFile>();
   #launchCount = 0;

@@ -40,7 +40,7 @@ export interface SpawnSettings {
   readonly wrap?: SpawnWrap;
 }
 
-/** What Node needs to know about a child. */
+/** Options of Node for a child. */
 export interface ChildOptions extends Pick<SpawnOptions, "detached" | "serialization" | "windowsHide"> {
   /** The three standard streams, then pipes or a channel that follow the descriptors of the request. */
   readonly stdio: readonly ("pipe" | "inherit" | "ignore" | "ipc")[];

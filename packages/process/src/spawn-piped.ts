@@ -46,7 +46,7 @@ export async function checkDirectory(command: string, directory: string): Promis
   }
 }
 
-/** How a program is started. */
+/** Settings of the start of a program. */
 export interface PipedOptions {
   /** The command as its caller names it, for messages. */
   readonly command: string;

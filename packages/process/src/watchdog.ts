@@ -26,11 +26,11 @@ import { watchdogScript } from "./watchdog-script.ts";
 
 const readyMaxMs = 10_000;
 const closeMaxMs = 2_000;
-/** How often a watchdog that was killed is started again, as long as none of them lives for `calmMs`. */
+/** Number of times that a killed watchdog is started again, as long as none of them lives for `calmMs`. */
 const restartsMaxCount = 5;
 /** Milliseconds without a kill after which earlier ones do not count any more. */
 const calmMs = 60_000;
-/** How often its start is tried each time, and the wait after the first failure, which doubles with each. */
+/** Number of attempts to start it each time, and the wait after the first failure, which doubles with each. */
 const startsMaxCount = 5;
 const startPauseMs = 100;
 

@@ -7,7 +7,7 @@
 /** Longest name whose words are read; a longer one is one of a credential. */
 const nameMaxLength = 256;
 
-/** What names a credential wherever it is, also within words that are written together: `ADMINPASSWORDPROD`, `APIKEYV2`. */
+/** Words that name a credential wherever they are, also within words that are written together: `ADMINPASSWORDPROD`, `APIKEYV2`. */
 const credentialWord = /key|token|secret|passw(?:or)?d|passphrase|passcode|credential|bearer|mnemonic/;
 /** Words that contain one of these and name none, at the beginning of a word, which may go on: `KEYBOARDLAYOUT`. */
 const ordinaryBeginning =
@@ -53,7 +53,7 @@ const pathVariables: ReadonlySet<string> = new Set([
 /** Names of several words, wherever they are written: what a wallet or an account is restored from. */
 const recoveryName = /(?:seed|recovery|backup|wallet)[^A-Za-z0-9]?(?:phrase|words)/i;
 
-/** What hides the value of a name, wherever it is in the name. A value that is hidden needlessly does little harm. */
+/** Words that hide the value of a name, wherever they are in the name. A value that is hidden needlessly does little harm. */
 const hiddenName =
   /token|secret|passw(?:or)?d|passphrase|passcode|credential|bearer|cookie|mnemonic|connection_?string/i;
 /** In capitals only: `auth` is a field of a configuration, whose members errors have to show. */

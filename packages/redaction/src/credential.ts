@@ -42,6 +42,17 @@ export function credentialRanges(text: string): { start: number; end: number }[]
   return found;
 }
 
+/** Returns `text` with a space in place of each part that has the form of a credential. */
+export function omitCredentials(text: string): string {
+  let kept = "";
+  let at = 0;
+  for (const { start, end } of credentialRanges(text).toSorted((a, b) => a.start - b.start)) {
+    if (start > at) kept += `${text.slice(at, start)} `;
+    at = Math.max(at, end);
+  }
+  return kept + text.slice(at);
+}
+
 /** A prefilter: every match of `credentialPatterns` contains one of these. Most texts have none. */
 const beginning =
   /sk-|[rs]k_|gh[oprsu]_|pat[-_]|xox[a-z]-|xapp-|A[KS]IA|AIza|ya29|sh(?:pat|pca|ppa|pss)_|npm_|pypi-|hf_|whsec_|SG\.|gsk_|xai-|r8_|pplx-|tvly-|dop_v1_|lin_api_|ntn_|figd_|sbp_|sntry|glsa_|ATATT|dapi|hvs\.|tcb_|lsv2_|PMAK-|NRAK-|key-|fc-|apify_|:AA|\dQ~|[MNO][\w-]{22,28}\.|eyJ|-----BEGIN|Bearer|Basic|:\/\/|[?&]|hook|\.com\//i;

@@ -4,10 +4,10 @@ export {
   credentialRanges,
   isCredentialHeader,
   looksLikeCredential,
+  omitCredentials,
   suspectedCredentials,
 } from "./credential.ts";
 export { isCredentialVariable } from "./credential-variable.ts";
-export { FormMatcher } from "./form-matcher.ts";
 export { stripHidden } from "./hidden-text.ts";
 export { stripHiddenValue, type TextScrubber, withoutHidden } from "./hidden-value.ts";
 export { createInspection, type DefinitionFinding } from "./inspect-definition.ts";
@@ -16,4 +16,4 @@ export { SecretScrubber } from "./secret-scrubber.ts";
 export { secretTextsOf } from "./secret-texts.ts";
 export { secretVerdict } from "./secret-value.ts";
 export { ByteScrubber, type KnownSecret, type OnFound } from "./stream-scrubber.ts";
-export { tokenForms } from "./token-forms.ts";
+export { createTokenMatcher } from "./token-matcher.ts";

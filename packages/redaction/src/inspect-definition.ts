@@ -12,7 +12,7 @@ import { foldName } from "@toolcrib/tool";
 import { stripHidden } from "./hidden-text.ts";
 import { modelSentences } from "./model-sentences.ts";
 
-/** What a finding is about. */
+/** The kind of a finding. */
 type DefinitionRule =
   | "hidden_text"
   | "instruction"
@@ -26,7 +26,7 @@ export interface DefinitionFinding {
   readonly rule: DefinitionRule;
   /** Member of the definition, such as `inputSchema.properties.path.description`. */
   readonly path: string;
-  /** What is unusual about it. */
+  /** The finding, for people. */
   readonly message: string;
   /** The part of the text. */
   readonly evidence: string;
@@ -50,7 +50,7 @@ const evidenceMargin = 30;
 const growthFactor = 2;
 const growthMinLength = 200;
 
-/** What is unusual in the definition of a tool. */
+/** A finding about the definition of a tool. */
 const instructions = [...modelSentences, ["it holds a long encoded text", /[A-Za-z0-9+/_-]{160}/]] as const;
 
 /** Names of tools of other servers, prepared for comparison. */

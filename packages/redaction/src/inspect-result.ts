@@ -11,7 +11,7 @@ import { modelSentences } from "./model-sentences.ts";
 
 /** A sentence in a result that is addressed to a model. */
 interface ResultFinding {
-  /** What it asks for. */
+  /** The instruction that was found, for people. */
   readonly message: string;
   /** Member of the result, such as `content.0.text`; its end is left out where it is long. */
   readonly path: string;

@@ -33,7 +33,7 @@ export interface Outline {
   readonly gap: GapKind;
 }
 
-/** How far to search. */
+/** The part of the input that is searched. */
 export interface SearchRange {
   /** No form begins at this place or later. */
   readonly limit: number;
@@ -44,7 +44,7 @@ export interface SearchRange {
 
 /** Longer strides gain little. */
 const strideMax = 24;
-/** How many units from the last one of a stride on are read at most. */
+/** The largest number of units that are read from the last one of a stride on. */
 const lookaheadMax = 8;
 /** The kinds of forms. Each has a bit and a trie. */
 const kinds: readonly GapKind[] = ["none", "lines", "bytes"];

@@ -69,9 +69,9 @@ const codeName = /(?:^|[_-])(?:otp|pin|pin[_-]?code|(?:mfa|2fa|otp|backup|recove
 const sessionName = /^(?:sid|(?:session|connect|auth|login|user|cookie)[_-]sid)$/i;
 /** Where a program connects to: a secret where it contains more than a name or an address. */
 const connectionName = /(?:^|[_-])(?:dsn|conn(?:ection)?[_-]?str(?:ing)?s?)$/i;
-/** What wallets are restored from. The seed of a random generator is a number. */
+/** Words from which wallets are restored. The seed of a random generator is a number. */
 const seedName = /(?:^|[_-])seed$/i;
-/** Who logs in: a secret where the password is there, too. */
+/** Names of logins: their value is a secret where it has a password, too. */
 const loginName = /(?:^|[_.-])(?:login|basic|basic[_-]?auth|user[_-]?pass|userpwd)$/i;
 /** The same, where a user and a group are written, too. */
 const userName = /(?:^|[_.-])(?:user|user[_-]?name|account)$/i;

@@ -18,7 +18,7 @@ import { isSecretUrl, isWebhook } from "./secret-url.ts";
 type TextRole = "variable" | "header" | "argument" | "url" | "plain";
 
 /**
- * How sure it is that a setting is a secret. `certain`: its name is that of a credential and its value can be one, or
+ * The certainty that a setting is a secret. `certain`: its name is that of a credential and its value can be one, or
  * its value has the known form of one. `likely`: a password or a random part in a URL, a webhook, a name that short
  * secrets have, or a random text. Undefined for any other.
  *
@@ -131,7 +131,7 @@ function isConnection(text: string): boolean {
 /** A user and a password before the host of a URL, after its scheme. A port is none, whatever comes after it. */
 const urlPassword = /^[^/@\s:?#]{0,512}:(?!\d{1,5}(?:[/,;?#&|\s]|$))([^@\s]{1,512})@/;
 const driverPassword = /^[^\s:@/]{1,128}:([^\s@]{1,512})@(?:tcp|unix)\(/i;
-/** What stands for a password: a variable, or a word in brackets. */
+/** A placeholder for a password: a variable, or a word in brackets. */
 const placeholder = /^(?:\$\{?\w{1,200}\}?|<[^>]{0,200}>|\{[^}]{0,200}\}|\[[^\]]{0,200}\]|%s|\*{2,}|\.{3})$/;
 
 /**

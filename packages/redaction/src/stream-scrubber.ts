@@ -79,7 +79,7 @@ const nothing = new Uint8Array(0);
 /** A shorter beginning of a secret reveals nothing of it. */
 const revealingLength = 4;
 
-/** How much of the next piece is joined to the held bytes to find out whether a secret begins there. Most secrets are shorter. */
+/** The length of the part of the next piece that is joined to the held bytes to find out whether a secret begins there. Most secrets are shorter. */
 const joinedBytes = 4096;
 
 /** Replaces secrets in one body that arrives in pieces. */
@@ -88,7 +88,7 @@ export class StreamScrubber<Owner> {
   readonly #onFound: OnFound<Owner>;
   /** The possible beginning of a secret. */
   #held: Uint8Array = nothing;
-  /** How many of the held bytes were released. */
+  /** The number of the held bytes that were released. */
   #releasedCount = 0;
   /** Of the whole body. */
   readonly #budget = new WorkBudget();

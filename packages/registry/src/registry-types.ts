@@ -23,7 +23,7 @@ export interface RegistryConfig {
   readonly backendSelector?: BackendSelector;
   /** Parameters of the ranking of searches (registry document, SearchConfig). @default those of the gateway */
   readonly search?: SearchOptions;
-  /** How tools are listed for clients that are served. */
+  /** The listing of tools for clients that are served. */
   readonly listing?: ListingOptions;
   /** Allow and deny lists of tool patterns. @default everything is allowed */
   readonly policy?: Partial<PolicyConfig>;
@@ -56,7 +56,7 @@ export interface RegistryHook {
   ask(question: JsonObject, options: { readonly signal: AbortSignal }): JsonObject | Promise<JsonObject>;
 }
 
-/** How tools are listed for clients that are served. */
+/** The listing of tools for clients that are served. */
 export interface ListingOptions {
   /** `search` lists Toolcrib's own tools only, which find and call the others; `auto` does so above 40 tools. @default "full" */
   readonly mode?: "full" | "search" | "auto";
@@ -115,7 +115,7 @@ export interface RegistryHealth {
   readonly backends: { readonly [name: string]: Health };
 }
 
-/** How clients are served. */
+/** Options for serving clients. */
 export interface ServeOptions {
   /**
    * Authenticates each request. Policy, sessions, shares of limits and the audit trail distinguish clients by the issuer

@@ -81,7 +81,7 @@ class RunningRegistry implements Registry {
   readonly #local = new LocalSource(Date.now);
   readonly #httpClient = createHttpClient();
   readonly #launcher;
-  /** What the operator of the home paused. */
+  /** The pauses of the operator of the home. */
   readonly #pauses: PauseStore | undefined;
   #unwatchPauses: (() => Promise<void>) | undefined;
   readonly #core: GatewayCore;

@@ -138,9 +138,13 @@ describe("createRegistry()", () => {
 
   it("keeps an audit trail if it is configured", async () => {
     await using directory = await makeTemporaryDirectory();
-    await using registry = await startedRegistry({ auditHome: join(directory.path, "home") });
+    const auditHome = join(directory.path, "home");
+    await using registry = await startedRegistry({ auditHome });
     await registry.execute("utility:echo", { message: "hi" });
     await registry.stop();
+    await using reader = await openAuditReader({ home: auditHome });
+    const records = await reader.list({ tool: "utility:echo" });
+    assert.deepEqual(records.map(({ type }) => type).toSorted(), ["call.completed", "call.intent"]);
   });
 });
 

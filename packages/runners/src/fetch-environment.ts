@@ -1,5 +1,5 @@
 /**
- * What a fetch gets of the user's settings: the registry, its credentials, proxies
+ * The user's settings that a fetch gets: the registry, its credentials, proxies
  * and certificates. Only the fetch gets them; the server that runs later does not.
  */
 

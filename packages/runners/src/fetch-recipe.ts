@@ -1,4 +1,4 @@
-/** What the recipes of the three registries have in common. */
+/** The common parts of the recipes of the three registries. */
 
 import type { PackageRun } from "./package-run.ts";
 import type { LockedPackage } from "./receipt.ts";
@@ -14,7 +14,7 @@ export interface FetchStep {
   readonly isLocal?: boolean;
 }
 
-/** What a recipe works with. */
+/** Dependencies of a recipe. */
 export interface FetchWorkplace {
   /** An empty folder, the only one that the steps can write. */
   readonly folder: string;

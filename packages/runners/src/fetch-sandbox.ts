@@ -36,7 +36,7 @@ export interface FetchSandboxDeps {
   readonly openExit: (request: FetchExitRequest) => Promise<FetchExit>;
 }
 
-/** What a step of a fetch may reach. */
+/** The reach of a step of a fetch. */
 export interface FetchExitRequest extends Registries {
   /** The package, for the audit. */
   readonly label: string;
@@ -207,7 +207,7 @@ function lastLines(lines: readonly string[]): string | undefined {
 }
 
 /**
- * How the tools print that the registry does not have a package or version. npm prints a code. uv and go have none:
+ * The output of tools where the registry does not have a package or version. npm prints a code. uv and go have none:
  * theirs are parts of sentences, with spaces, which no name of a package has.
  */
 const absentPatterns: { readonly [kind in PackageKind]: RegExp } = {
@@ -247,16 +247,16 @@ function outOfBounds(
   );
 }
 
-/** What the tools print where the proxy of their sandbox accepted a host and could not connect to it. */
+/** The output of the tools where the proxy of their sandbox accepted a host and could not connect to it. */
 const noConnectionPattern = /fatal alert: AccessDenied|alert access denied|access denied alert/i;
 
-/** What npm prints, with explanations on four more lines, where the registry does not know a package. */
+/** The output of npm, with explanations on four more lines, where the registry does not know a package. */
 const missingPattern = /404 Not Found - GET (\S+?)(?:;|\s|$)/;
 
-/** What npm prints, also with explanations, where the registry knows the package and not the version. */
+/** The output of npm, also with explanations, where the registry knows the package and not the version. */
 const missingVersionPattern = /No match(?:ing version)? found for (?:version )?([^\s;]+?)\.?(?:;|\s|$)/i;
 
-/** What uv prints where no Python, or none of the right version, is among those that it sees. */
+/** The output of uv where no Python, or none of the right version, is among those that it sees. */
 const noPythonPattern = /No interpreter found|requires Python|does not satisfy Python|No Python/i;
 
 function failed({ kind, packages, python }: PackageRun, reason: string, isAbsent = false): RunnersError {

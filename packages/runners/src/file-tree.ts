@@ -8,7 +8,7 @@ import { RunnersError } from "./runners-error.ts";
 /** Limits of one package with its dependencies. */
 export const treeLimits = { files: 150_000, bytes: 2 * 1024 ** 3 } as const;
 
-/** What a folder contains. */
+/** The contents of a folder. */
 export interface FileTree {
   readonly digest: string;
   readonly files: number;

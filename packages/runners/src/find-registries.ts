@@ -20,7 +20,7 @@ import {
 } from "./registry-origins.ts";
 import { RunnersError } from "./runners-error.ts";
 
-/** What the search works with. */
+/** Dependencies of the search. */
 export interface RegistrySearch {
   readonly run: PackageRun;
   /** The program of the runner. */

@@ -28,7 +28,7 @@ export interface PublishedPackage {
   readonly name: string;
   /** One exact version. */
   readonly version: string;
-  /** What the registry says about the publisher, such as `["maintainers", "ada, ben"]`. */
+  /** The statements of the registry about the publisher, such as `["maintainers", "ada, ben"]`. */
   readonly facts: readonly (readonly [label: string, value: string])[];
   /** Why the publisher discourages its use. */
   readonly deprecated?: string | undefined;

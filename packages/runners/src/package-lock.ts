@@ -1,5 +1,5 @@
 /**
- * What a manifest records about the package that it adopts: the lock of its whole
+ * The record of a manifest about the package that it adopts: the lock of its whole
  * tree, or the checksum of its Go module. A fetch with a record installs exactly
  * that, on every machine and on every day.
  *

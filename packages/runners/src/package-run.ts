@@ -14,7 +14,7 @@ import { RunnersError } from "./runners-error.ts";
 /** The registry that a package comes from. */
 export type PackageKind = "npm" | "python" | "go";
 
-/** What a runner was asked to run. */
+/** The request to a runner. */
 export interface PackageRun {
   readonly kind: PackageKind;
   /** The packages as they were named, the one with the program first: `@scope/name@1.2`, `name[extra]==1`, `module@v1`. */
@@ -24,11 +24,11 @@ export interface PackageRun {
   readonly args: readonly string[];
   /** The Python version that `uvx --python` asks for. */
   readonly python: string | undefined;
-  /** What a manifest records about it. @default it comes from no manifest */
+  /** The record of a manifest about it. @default it comes from no manifest */
   readonly record?: PackageRecord | undefined;
 }
 
-/** What an option of a runner does. */
+/** The effect of an option of a runner. */
 type OptionRole = "package" | "with" | "command" | "python" | "ignored";
 
 interface Syntax {

@@ -8,7 +8,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 
-/** What a fetch sees of the user's Pythons. */
+/** The user's Pythons that a fetch sees. */
 export interface PythonPlaces {
   /** Folders of installations, which the fetch reads. */
   readonly folders: readonly string[];

@@ -18,7 +18,7 @@ export interface AcceptDeps {
   readonly randomBytes: (count: number) => Uint8Array;
 }
 
-/** Who accepts, and why. */
+/** The operator who accepts, and the reason. */
 export interface Acceptance {
   /** At most 1,000 UTF-16 units count. */
   readonly reason: string;
@@ -27,7 +27,7 @@ export interface Acceptance {
 
 /** The result of an acceptance. */
 export interface AcceptResult {
-  /** What is accepted now, and was not before. */
+  /** The findings that are accepted now, and were not before. */
   readonly accepted: readonly TrailFinding[];
   /** The verification after it. */
   readonly report: TrailReport;

@@ -155,7 +155,7 @@ export interface CallViolation {
   readonly server?: string;
   /** Id of the rule, such as `mutability.read_only`. */
   readonly rule: string;
-  /** What the tool declares, or lacks. */
+  /** The declaration of the tool that decided, or that it lacks. */
   readonly reason: string;
   /** `recorded`: the call was made nevertheless, as its server is `certified`. */
   readonly effect: "blocked" | "recorded";
@@ -210,7 +210,7 @@ export interface ServerQuarantined {
 /** A tool server lists another definition than the accepted one. */
 export interface DefinitionChanged {
   readonly server: string;
-  /** What is defined. Records of earlier versions are about tools and do not have it. */
+  /** The kind of the definition. Records of earlier versions are about tools and do not have it. */
   readonly kind?: PinKind;
   /** Id of the tool, or of the prompt, resource, template or instructions, such as `files:prompts/greet`. */
   readonly tool: string;

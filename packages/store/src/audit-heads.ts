@@ -49,7 +49,7 @@ export interface SignedHead extends AuditHead {
   readonly signature: string;
 }
 
-/** What retention deleted of a writer's trail: everything up to a record. */
+/** The part of a writer's trail that retention deleted: everything up to a record. */
 export interface Tombstone {
   /** Three digits. */
   readonly writer: string;

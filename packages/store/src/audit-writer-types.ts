@@ -1,4 +1,4 @@
-/** What the writer of the audit trail takes and returns. Types only. */
+/** The inputs and results of the writer of the audit trail. Types only. */
 
 import type { AuditEvents, AuditEventType } from "./audit-event.ts";
 import type { StoreError } from "./store-error.ts";

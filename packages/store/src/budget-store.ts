@@ -1,5 +1,5 @@
 /**
- * What was used of budgets, in one file of the home (`guards/budgets.json`), which the gateways of the
+ * The use of budgets, in one file of the home (`guards/budgets.json`), which the gateways of the
  * home share. A gateway adds what it used from time to time, and says how much it may use until the
  * next time. What it said counts as used for all others, and, if it is killed, until the period ends: a
  * budget is rather too small after a crash than too large.
@@ -14,14 +14,14 @@ import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import { toHomeLayout } from "./home-layout.ts";
 import { full, RecordFile } from "./record-file.ts";
 
-/** What was used of a budget. */
+/** The use of a budget. */
 type UsedBudget = Parameters<Limits["restore"]>[0];
 type Amounts = UsedBudget["base"];
 
-/** What a gateway used of a budget since it last said so. */
+/** The use of a budget by a gateway since its last report. */
 export interface BudgetEntry extends Omit<UsedBudget, "base"> {
   readonly add: Amounts;
-  /** What it may use until the next time. */
+  /** Its allowance until the next report. */
   readonly ahead: Amounts;
 }
 

@@ -33,7 +33,7 @@ export interface ExactCall {
   readonly stepsDigest?: string;
 }
 
-/** What the operator sees of a call, without known secrets. */
+/** The part of a call that the operator sees, without known secrets. */
 export interface ShownCall {
   /** All arguments. */
   readonly arguments: JsonObject;

@@ -25,7 +25,7 @@ export interface UnfinishedQuery {
 /** Maximum number of intents in one answer to an `UnfinishedQuery`. */
 export const unfinishedMax = 1000;
 
-/** What the completion of killed runs needs. */
+/** Dependencies of the completion of killed runs. */
 export interface KilledRunDeps {
   readonly layout: HomeLayout;
   /** The run of this process, and the last record before it. */

@@ -27,11 +27,11 @@ import { PinWriter } from "./pin-writer.ts";
 import type { PinMemory } from "./quarantine.ts";
 import { StoreError } from "./store-error.ts";
 
-/** How the definitions of a source are accepted. */
+/** The acceptance of the definitions of a source. */
 export interface PinRules {
   /** A changed definition is accepted for `certified` and held back for the others. */
   readonly trustState: TrustState;
-  /** What happens to a definition without a pin: `pin` accepts it, `ask` holds it back until it is approved. */
+  /** The treatment of a definition without a pin: `pin` accepts it, `ask` holds it back until it is approved. */
   readonly firstContact: "pin" | "ask";
 }
 

@@ -63,7 +63,7 @@ export interface FileAuditStoreDeps {
   readonly openCalls?: ReadonlySet<string> | undefined;
 }
 
-/** What the writer of a signed trail starts with. */
+/** The state from which the writer of a signed trail starts. */
 interface SignedStart {
   readonly files: SignedFileDeps;
   readonly state: StartState;

@@ -4,7 +4,7 @@ import { errnoOf, reasonOf, tryLock } from "@toolcrib/files";
 import type { HomeLayout } from "./home-layout.ts";
 import { StoreError } from "./store-error.ts";
 
-/** What to do when the file system refuses a change in the home. */
+/** The remedy when the file system refuses a change in the home. */
 export const homeHint =
   "free disk space, make the file system of the home directory writable, or use another home with --home";
 

@@ -14,7 +14,7 @@ export interface PinWriterDeps {
   /** Without a store, nothing is written. */
   readonly store: PinStore | undefined;
   readonly logger: Logger;
-  /** What it writes, for the log, such as `quarantined definitions`. */
+  /** The name of its records in the log, such as `quarantined definitions`. */
   readonly what: string;
   /** Returns all pins of the record of a source. @param stored the present ones, of which it changes its own. */
   readonly pinsFor: (sourceId: string, stored: readonly Pin[]) => readonly Pin[];

@@ -12,7 +12,7 @@
 import type { AuditClient, AuditEvents, AuditEventType, AuditLimited } from "./audit-event.ts";
 
 /**
- * What to do with a record. `refuse-first`: refuse it; the one before was written.
+ * The treatment of a record. `refuse-first`: refuse it; the one before was written.
  * `count`: do not write it, it is part of the next summary.
  */
 export type Admission = "write" | "refuse" | "refuse-first" | "count";

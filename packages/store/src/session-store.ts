@@ -37,7 +37,7 @@ export interface SessionRecord {
 /** The last use of a session. */
 export type SessionUse = Pick<SessionRecord, "id" | "lastSeenAt" | "expiresAt">;
 
-/** What a client can change in its session. */
+/** The state that a client can change in its session. */
 export type SessionChange = Pick<SessionRecord, "id" | "logLevel" | "subscriptions">;
 
 /** An event that a session sent on one of its streams. */

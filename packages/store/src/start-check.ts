@@ -1,5 +1,5 @@
 /**
- * What a writer does before it signs anything: it compares the signed end that is stored with the trail that it finds. A
+ * The check of a writer before it signs anything: it compares the signed end that is stored with the trail that it finds. A
  * new signature would hide a difference for ever, so each is recorded first (`audit.damaged`).
  *
  * It reads from the signed record on, not the whole trail: what was changed before it shows in the chain.
@@ -34,7 +34,7 @@ type Damage = AuditDamaged["findings"][number];
 
 /** The state in which a writer starts. */
 export interface StartState {
-  /** What is not as it was signed. */
+  /** A difference from what was signed. */
   readonly damage: readonly Damage[];
   /** The stored head, if its signature is right. */
   readonly head: SignedHead | undefined;

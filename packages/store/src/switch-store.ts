@@ -1,5 +1,5 @@
 /**
- * What the operator of one home switched on and off, in one file, `switches.json`: servers (also toolspecs and
+ * The switches of the operator of one home, in one file, `switches.json`: servers (also toolspecs and
  * packages) by their ids, and tools by their names or patterns. Also when the process is killed, the file has its
  * content from before a change or from after it, and changes of several processes are all kept.
  *

@@ -23,7 +23,7 @@ export interface TestRun {
   readonly digest: string;
   /** RFC 3339. */
   readonly at: string;
-  /** What started it. */
+  /** The trigger of the run. */
   readonly by: "command" | "schedule";
   /** Id of the implementation that it was run on; absent where the call chose it. */
   readonly implementation?: string;

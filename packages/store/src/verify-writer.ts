@@ -40,7 +40,7 @@ export interface UnfinishedLine {
   readonly bytes: number;
 }
 
-/** What the whole home says about one writer, read after its records. */
+/** The statements of the whole home about one writer, read after its records. */
 export interface WriterContext {
   /** The head that was read before the records. */
   readonly head: StoredHead;

@@ -25,7 +25,7 @@ export interface LaneState {
   readonly segment: SegmentName | undefined;
   /** Milliseconds since the epoch of the newest segment's first record, if it is known. */
   readonly segmentStartedAt: number | undefined;
-  /** How the newest segment ends. */
+  /** The end of the newest segment. */
   readonly ending: LaneEnding;
   /** Lines after the last record that are none: what processes left that were killed while they started. */
   readonly fragments: readonly (LineFragment & { readonly segment: string })[];

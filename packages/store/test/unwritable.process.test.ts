@@ -20,7 +20,7 @@ function mountTmpfs(t: TestContext, kilobytes: number): string | undefined {
   const directory = mkdtempSync(join(tmpdir(), "toolcrib-tmpfs-"));
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${kilobytes}k`, "tmpfs", directory]);
   t.after(() => {
-    if (mounted.status === 0) execFileSync("umount", [directory]);
+    if (mounted.status === 0) execFileSync("umount", ["-l", directory]);
     rmSync(directory, { recursive: true });
   });
   if (mounted.status !== 0) return undefined;

@@ -9,7 +9,7 @@ import { hash } from "node:crypto";
 import type { Attributes } from "@opentelemetry/api";
 import type { TracedCall } from "./call-trace.ts";
 
-/** How a call ended. */
+/** The outcome of a call. */
 export interface CallEnd {
   readonly outcome: "ok" | "tool_error" | "failed" | "cancelled" | "denied";
   readonly code: string | undefined;

@@ -25,7 +25,7 @@ export interface CallMetricsOptions {
   readonly resource: Resource;
   /** Combinations of attributes of one metric. */
   readonly cardinality: number;
-  /** What became of the telemetry. */
+  /** The fate of the telemetry. */
   readonly status: () => readonly SignalStatus[];
 }
 

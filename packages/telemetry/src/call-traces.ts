@@ -49,7 +49,7 @@ export function createTracer(options: TracerOptions): Tracer {
   return provider.getTracer("toolcrib", version);
 }
 
-/** What receives the events of calls. */
+/** The receiver of the events of calls. */
 export interface CallRecorders {
   /** undefined: no spans, and `_meta` stays as it is. */
   readonly tracer: Tracer | undefined;

@@ -50,7 +50,7 @@ const spanBytes = 2000;
 /** Estimated bytes of a character of a line: most are kept in one byte, some in two. */
 const characterBytes = 2;
 
-/** What sends one kind of telemetry. */
+/** A sender of one kind of telemetry. */
 interface Sender {
   status(): SignalStatus;
   drain(late: AbortSignal): Promise<void>;

@@ -12,7 +12,7 @@ const responseMaxBytes = 64 * 1024;
 /** Answers that ask for another attempt (OTLP/HTTP, Retryable Response Codes). */
 const retryableStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** What became of the data of a request. */
+/** The fate of the data of a request. */
 export type SendOutcome =
   /** The collector has it, except for `rejected` spans, points or records. */
   | { readonly kind: "sent"; readonly rejected: number }

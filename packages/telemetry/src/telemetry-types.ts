@@ -5,7 +5,7 @@ import type { Logger } from "@toolcrib/diagnostics";
 /** A kind of telemetry. Each has an address of its own at the collector. */
 export type Signal = "traces" | "metrics" | "logs";
 
-/** What is sent, and where (`telemetry` of the configuration). */
+/** The data that is sent, and its receiver (`telemetry` of the configuration). */
 export interface TelemetrySettings {
   /** The URL that `/v1/traces`, `/v1/metrics` and `/v1/logs` are appended to. It was checked. */
   readonly endpoint: string;

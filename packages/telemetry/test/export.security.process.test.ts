@@ -56,11 +56,11 @@ describe("a request that fails", () => {
     collector.answer = (response) => {
       if (collector.requests.length > 1) response.writeHead(200).write("x");
     };
-    const limits = { batchMaxCount: 1, requestTimeoutMs: 50 };
+    // As many attempts as a busy machine needs for an answer within the limit.
+    const limits = { batchMaxCount: 1, requestTimeoutMs: 50, attempts: 1000, retryAfterMaxMs: 50 };
     await using telemetry = await openTo(collector, {}, limits);
     succeed(telemetry);
     await waitUntil(() => telemetry.status().signals[0]?.sent === 1);
-    // On a busy machine another attempt can end at its limit, too.
     assert.ok(collector.requests.length >= 2);
   });
 });

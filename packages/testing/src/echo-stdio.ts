@@ -6,12 +6,12 @@
  *
  * In addition to the flags of `EchoOptions`: `--die` exits at once with code 3,
  * `--die-after N` exits with code 4 after N messages, `--start-delay MS` waits
- * before it reads, `--start-log FILE` appends its pid to a file, and
- * `--stubborn` ignores SIGTERM, SIGINT and the end of stdin (it exits by itself
+ * before it reads, `--start-when FILE` waits until the file exists, `--start-log FILE`
+ * appends its pid to a file, and `--stubborn` ignores SIGTERM, SIGINT and the end of stdin (it exits by itself
  * after ten minutes).
  */
 
-import { appendFileSync, closeSync } from "node:fs";
+import { appendFileSync, closeSync, existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { EchoConnection, type Outlet } from "./echo/echo-connection.ts";
 import { parseEchoFlags, toEchoOptions } from "./echo/echo-options.ts";
@@ -26,6 +26,7 @@ const flags = parseEchoFlags(process.argv.slice(2), {
   "die-after": { type: "string" },
   "start-delay": { type: "string" },
   "start-log": { type: "string" },
+  "start-when": { type: "string" },
   stubborn: { type: "boolean" },
 });
 
@@ -39,6 +40,7 @@ if (flags.stubborn === true) {
   setTimeout(() => process.exit(5), stubbornLifetimeMs);
 }
 if (flags["start-delay"] !== undefined) await delay(Number(flags["start-delay"]));
+if (flags["start-when"] !== undefined) while (!existsSync(flags["start-when"])) await delay(20);
 
 const server = new EchoServer(
   { env: process.env, crash: (code) => process.exit(code), children: new Set() },

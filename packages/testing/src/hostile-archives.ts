@@ -8,7 +8,7 @@ export interface HostileArchive {
   readonly title: string;
   /** Builds it. */
   readonly archive: () => Uint8Array;
-  /** What the message of the refusal contains. */
+  /** The text in the message of the refusal. */
   readonly message: RegExp;
 }
 

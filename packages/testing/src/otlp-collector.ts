@@ -31,7 +31,7 @@ export interface OtlpCollector extends AsyncDisposable {
   json(path: string): readonly unknown[];
 }
 
-/** How the collector is reached over https. */
+/** Certificates of a collector over https. */
 export interface OtlpCollectorTls extends TestCertificate {
   /** PEM certificate of the authority that signs clients; without it, they need no certificate. */
   readonly clientAuthority?: string;

@@ -18,7 +18,7 @@ export interface RawEntry {
   readonly size?: number;
   /** Writes the sizes after the data, with or without the signature of the record. */
   readonly descriptor?: "signed" | "bare";
-  /** What the local header says differently. */
+  /** The differing members of the local header. */
   readonly local?: {
     readonly name?: string;
     readonly method?: number;

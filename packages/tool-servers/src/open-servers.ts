@@ -135,7 +135,7 @@ async function openLogins(context: ServersContext): Promise<OAuthServers> {
   return await (await import("./oauth-servers.ts")).openOAuthServers(context);
 }
 
-/** What the servers of one gateway share. */
+/** The parts that the servers of one gateway share. */
 interface ServerDeps {
   readonly sandboxes: ServerSandboxes;
   readonly exits: ServerExits;

@@ -1,4 +1,4 @@
-/** What the tool servers of a configuration take from the gateway and from the process. Types only. */
+/** The parts of the gateway and of the process that the tool servers of a configuration use. Types only. */
 
 import type { GatewayConfig } from "@toolcrib/config";
 import type { createRecordedEgress } from "@toolcrib/egress";

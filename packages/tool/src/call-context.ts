@@ -45,7 +45,7 @@ export interface ClientSession {
 export interface InputRounds {
   /** The answers, by the keys of the questions (`inputResponses`). */
   readonly responses?: JsonObject | undefined;
-  /** What the source returned as `requestState` with its questions. */
+  /** The `requestState` that the source returned with its questions. */
   readonly state?: string | undefined;
   /** Id of the call whose questions it answers. */
   readonly continues?: string | undefined;

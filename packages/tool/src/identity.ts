@@ -18,7 +18,7 @@ export interface Identity {
   /** Name that people, policy files and the audit trail use, such as `default` or `ci`. */
   readonly name: string;
   readonly roles: readonly Role[];
-  /** What its issuer says about it to policies, besides what the configuration says. @default nothing */
+  /** The statements of its issuer about it for policies, besides what the configuration says. @default nothing */
   readonly attributes?: {
     readonly roles: readonly string[];
     readonly labels: { readonly [key: string]: string };

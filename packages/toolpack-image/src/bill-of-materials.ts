@@ -5,7 +5,7 @@ import { canonicalJson, type JsonObject } from "@toolcrib/json";
 import { type ImagePlatform, runtimeParts } from "./runtime-parts.ts";
 import { manifestInImage, nameOf, type Toolpack, type ToolpackEngine, versionOf } from "./toolpack.ts";
 
-/** What a bill is about. */
+/** The subject of a bill. */
 export interface BillInput {
   readonly toolpacks: readonly Toolpack[];
   readonly engine: ToolpackEngine;

@@ -16,7 +16,7 @@ import {
 } from "./toolpack.ts";
 import { ToolpackImageError } from "./toolpack-image-error.ts";
 
-/** What a bundle is built with. */
+/** Dependencies of the build of a bundle. */
 export interface BundleSettings {
   readonly engine: ToolpackEngine;
   /** Returns the environment variable with the secret of a credential. */

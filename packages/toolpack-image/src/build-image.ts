@@ -16,7 +16,7 @@ export interface ImageRuntime {
   readonly parts?: readonly RuntimePart[];
 }
 
-/** What an image is built from. */
+/** The sources of an image. */
 export interface ImageInput {
   /** One or more. */
   readonly toolpacks: readonly Toolpack[];

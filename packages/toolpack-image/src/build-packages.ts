@@ -17,7 +17,7 @@ import {
 import { licensesOf, manifestInImage, type Toolpack, type ToolpackEngine } from "./toolpack.ts";
 import { ToolpackImageError } from "./toolpack-image-error.ts";
 
-/** What packages are built with. */
+/** Dependencies of the build of packages. */
 export interface PackageSettings {
   readonly engine: ToolpackEngine;
   /** Values of variables of base URLs and paths. */

@@ -24,7 +24,7 @@ export interface PackageFile {
   readonly isExecutable: boolean;
 }
 
-/** What the image is built from. */
+/** The sources of the image. */
 export interface GatewayImageInput {
   readonly files: readonly PackageFile[];
   readonly version: string;

@@ -15,7 +15,7 @@ export interface ProvenanceSubject {
   readonly digest: string;
 }
 
-/** What a statement is about. */
+/** The subject of a statement. */
 export interface ProvenanceInput {
   readonly subjects: readonly ProvenanceSubject[];
   readonly toolpacks: readonly Toolpack[];

@@ -1,4 +1,4 @@
-/** What is built: services, and the engine that serves them. Types, and the texts that go into every form of them. */
+/** The subject of a build: services, and the engine that serves them. Types, and the texts that go into every form of them. */
 
 import type { Manifest, Toolspec } from "@toolcrib/toolspec";
 

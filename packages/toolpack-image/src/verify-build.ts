@@ -11,9 +11,9 @@ import { readTarFiles, writeTar } from "./tar.ts";
 /** The files of a build by their paths, with `/` between the parts. */
 export type BuildFiles = ReadonlyMap<string, Uint8Array>;
 
-/** What was compared. */
+/** The result of a comparison. */
 export interface BuildComparison {
-  /** What the provenance is about, in its order: files and references of images, with `sha256:` and the digest of each. */
+  /** The subjects of the provenance, in its order: files and references of images, with `sha256:` and the digest of each. */
   readonly subjects: readonly { readonly name: string; readonly digest: string }[];
   /** Each difference in words; empty: exactly what the provenance names. At most 20. */
   readonly differences: readonly string[];

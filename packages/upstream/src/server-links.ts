@@ -28,7 +28,7 @@ export interface KnownEras {
   readonly foundAt: number;
 }
 
-/** How one session is opened. */
+/** Settings for opening one session. */
 export interface LinkOptions extends Pick<SessionOptions, "era" | "isPinned" | "signal"> {
   /** @default the limit of handshakes */
   readonly timeoutMs?: number;

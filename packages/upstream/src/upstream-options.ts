@@ -75,7 +75,7 @@ export interface UpstreamSettings {
    */
   readonly isUntrusted?: boolean;
   /**
-   * How the requests and log messages of the server name it to people, such as `Server "files" (unverified)`.
+   * The name of the server for people in its requests and log messages, such as `Server "files" (unverified)`.
    * @default they are passed on without a name
    */
   readonly shownAs?: string | undefined;

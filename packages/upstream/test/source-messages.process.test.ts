@@ -93,7 +93,18 @@ test("a call that waits for a session does not reach a server that is quarantine
   assert.equal(source.server.facts().clientSessions, 0);
 });
 
-test("a client that waits for its next attempt gets no session of a place that was given up meanwhile", async () => {
+test("a client that waits for its next attempt gets no session of a place that was given up meanwhile", async (t) => {
+  for (let attempt = 0; attempt < 8; attempt += 1) {
+    const code = await codeOfWaiting();
+    if (code === undefined) continue;
+    assert.equal(code, "UPSTREAM_UNAVAILABLE");
+    return;
+  }
+  t.skip("the machine was too busy to release a server within the pause of a client");
+});
+
+/** The code of a call in a pause during which its server was quarantined and released; undefined where that took longer. */
+async function codeOfWaiting(): Promise<string | undefined> {
   const transport = nodeStdio(hostileStdioPath, ["large"]);
   let resolutions = 0;
   await using source = await startSource({
@@ -106,14 +117,17 @@ test("a client that waits for its next attempt gets no session of a place that w
     limits: { messageMaxBytes: mib, quarantineAfter: 1, reconnectMinMs: 2600 },
   });
   const client = createAskableClient("a");
+  const startedAt = performance.now();
   await failureOf(source.call("well", {}, createCall({ client })));
   const waiting = failureOf(source.call("well", {}, createCall({ client })));
+  waiting.catch(() => {});
   await failureOf(source.call("large", { bytes: 2 * mib }));
   // The sessions end in a turn of their own.
   await waitUntil(() => source.server.facts().clientSessions === 0);
   source.server.release();
-  assert.equal((await waiting).code, "UPSTREAM_UNAVAILABLE");
-});
+  // The pause is 1950 ms.
+  return performance.now() - startedAt < 1800 ? (await waiting).code : undefined;
+}
 
 test("a server that is quarantined before its start is not started", async () => {
   const transport = nodeStdio(hostileStdioPath, ["large"]);

@@ -8,7 +8,7 @@ import { isIPv4, isIPv6, type Socket } from "node:net";
 import { endianness } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** What the system says: `unknown` where it does not tell. */
+/** The answer of the system: `unknown` where it has none. */
 export type PeerAnswer = "yes" | "no" | "unknown";
 
 /** States of a socket in the table. */

@@ -42,7 +42,7 @@ export interface UpdateFlags {
   readonly dryRun?: boolean;
 }
 
-/** How the update of one server ended. */
+/** The outcome of the update of one server. */
 export interface UpdatedServer {
   readonly id: string;
   readonly from: string;

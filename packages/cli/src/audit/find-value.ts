@@ -34,7 +34,7 @@ export async function findValue(
   flags: Omit<AuditFlags, "limit">,
   isInArguments: boolean,
 ): Promise<ExitCode> {
-  const { output, options, now, signal } = context;
+  const { output, options, now } = context;
   if (isInArguments)
     throw new CliError(
       "CLI_USAGE",
@@ -56,7 +56,20 @@ export async function findValue(
       "The value is too short: values of fewer than 4 characters have no fingerprint",
     );
   const wanted = new Set([fingerprint, ...variants.flatMap((one) => fingerprints.of(one) ?? [])]);
-  const query = toQuery(flags, now());
+  const { found, count } = await findIn(context, wanted, toQuery(flags, now()));
+  output.json(found);
+  printFound(output, found);
+  if (count > found.length)
+    output.note(`${counted(count - found.length, "more record")} not shown; use --since or --until`);
+  return exitCodes.done;
+}
+
+/** Searches the trail. @returns the first records with a wanted fingerprint, and the number of all */
+async function findIn(
+  { options, signal }: CliContext,
+  wanted: ReadonlySet<string>,
+  query: ReturnType<typeof toQuery>,
+): Promise<{ readonly found: readonly FoundValue[]; readonly count: number }> {
   const found: FoundValue[] = [];
   let count = 0;
   for await (const portion of readTrail(options.home, { signal })) {
@@ -68,34 +81,35 @@ export async function findValue(
       if (found.length < foundMaxCount) found.push(one);
     }
   }
-  output.json(found);
+  return { found, count };
+}
+
+function printFound(output: CliContext["output"], found: readonly FoundValue[]): void {
   if (found.length === 0) {
     output.print("No call contained it.");
     output.note(
       `${output.noteStyle("cyan", "hint")}: values are compared whole, with spaces and line breaks; one line break at the end was tried with and without. A part of a text has no fingerprint of its own`,
     );
-  } else
-    output.table(
-      [
-        { title: "TIME" },
-        { title: "IN" },
-        { title: "TOOL", canShrink: true },
-        { title: "CLIENT", canShrink: true },
-        { title: "PLACE", canShrink: true },
-        { title: "CALL" },
-      ],
-      found.map((one) => [
-        one.time,
-        one.in,
-        safeLine(one.tool),
-        safeLine(one.client),
-        safeLine(one.places.join(", ")),
-        safeLine(one.callId),
-      ]),
-    );
-  if (count > found.length)
-    output.note(`${counted(count - found.length, "more record")} not shown; use --since or --until`);
-  return exitCodes.done;
+    return;
+  }
+  output.table(
+    [
+      { title: "TIME" },
+      { title: "IN" },
+      { title: "TOOL", canShrink: true },
+      { title: "CLIENT", canShrink: true },
+      { title: "PLACE", canShrink: true },
+      { title: "CALL" },
+    ],
+    found.map((one) => [
+      one.time,
+      one.in,
+      safeLine(one.tool),
+      safeLine(one.client),
+      safeLine(one.places.join(", ")),
+      safeLine(one.callId),
+    ]),
+  );
 }
 
 /**

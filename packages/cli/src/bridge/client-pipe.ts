@@ -26,7 +26,7 @@ export interface PipeOwner {
   inputEnded(): void;
   /** Nothing can be read or written any more. */
   broken(reason?: string): void;
-  /** How fast to read now. */
+  /** The speed at which to read now. */
   readonly pace: "read" | "slowly" | "wait";
 }
 

@@ -25,7 +25,7 @@ export interface ConfigFlags {
   readonly mode?: string;
 }
 
-/** How `loadCliConfig` reads files. */
+/** Settings of `loadCliConfig` for reading files. */
 export interface ConfigReading {
   /** Receives the complete paths of the files that decide about the configuration before they are read, also when it is invalid. */
   readonly watched?: Set<string>;

@@ -126,7 +126,7 @@ async function writeClientFile(path: string, before: string | undefined, text: s
   }
 }
 
-/** How often a file is changed that its client changes at the same time. */
+/** Number of attempts to change a file that its client changes at the same time. */
 const attemptsMaxCount = 10;
 
 /**

@@ -26,7 +26,7 @@ import {
   sha256Of,
 } from "./connection-store.ts";
 
-/** How a file was left. */
+/** The state in which a file was left. */
 type Outcome = "restored" | "removed" | "edited" | "returned" | "unchanged" | "missing";
 
 const outcomeTexts: { readonly [O in Outcome]: string } = {

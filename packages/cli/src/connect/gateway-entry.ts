@@ -18,7 +18,7 @@ import { writeToken } from "../token/write-token.ts";
 /** The entry of a client. */
 export interface GatewayEntry {
   readonly entry: JsonObject;
-  /** How the client connects, for people. */
+  /** The way in which the client connects, for people. */
   readonly connection: string;
   /** The name of the token that is in the entry; undefined where none is. */
   readonly token: string | undefined;

@@ -7,7 +7,7 @@ export interface Finding {
   /** The subject of the check, such as `home` or `server files`. */
   readonly subject: string;
   readonly message: string;
-  /** How to fix it, as a command where possible. */
+  /** The remedy, as a command where possible. */
   readonly fix?: string;
   /** A safe repair that `--fix` makes, where there is one. */
   readonly repair?: Repair;

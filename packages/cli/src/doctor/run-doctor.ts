@@ -5,7 +5,7 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
 import { type Style, safeText } from "../output/output.ts";
 import { asTyped } from "../serve/source-table.ts";
-import type { Finding } from "./check.ts";
+import type { Finding, Repair } from "./check.ts";
 import { checkClients } from "./check-clients.ts";
 import { checkPauses } from "./check-guards.ts";
 import { checkLeftovers } from "./check-leftovers.ts";
@@ -24,6 +24,9 @@ const marks: { readonly [S in Finding["status"]]: { readonly mark: string; reado
   unknown: { mark: "?", style: "yellow" },
 };
 
+/** A finding with the title of its group. */
+type GroupedFinding = Finding & { readonly group: string };
+
 /** Options of the command. */
 export interface DoctorFlags {
   readonly fix?: boolean;
@@ -34,17 +37,34 @@ export interface DoctorFlags {
 
 /** Runs the command. */
 export async function runDoctor(context: CliContext, flags: DoctorFlags): Promise<ExitCode> {
-  const { output } = context;
-  const findings: (Finding & { readonly group: string })[] = [];
-  let group = "";
-  const begin = (title: string) => {
-    output.print(...(group === "" ? [] : [""]), output.style("bold", title));
-    group = title;
-  };
-  const report = ({ fix: plainFix, ...rest }: Finding) => {
-    const fix = plainFix === undefined ? undefined : asTyped(plainFix, context);
-    const finding = { group, ...rest, fix };
-    findings.push(finding);
+  const findings = new ReportedFindings(context);
+  await runChecks(context, flags, findings);
+  const repaired = flags.fix === true ? await makeRepairs(context, findings.all, flags) : undefined;
+  return conclude(context, findings.all, repaired?.done);
+}
+
+/** Findings in their groups, each printed when it is reported. */
+class ReportedFindings {
+  readonly all: GroupedFinding[] = [];
+  readonly #context: CliContext;
+  #group = "";
+
+  constructor(context: CliContext) {
+    this.#context = context;
+  }
+
+  /** Begins a group. */
+  begin(title: string): void {
+    const { output } = this.#context;
+    output.print(...(this.#group === "" ? [] : [""]), output.style("bold", title));
+    this.#group = title;
+  }
+
+  report({ fix: plainFix, ...rest }: Finding): void {
+    const { output } = this.#context;
+    const fix = plainFix === undefined ? undefined : asTyped(plainFix, this.#context);
+    const finding = { group: this.#group, ...rest, fix };
+    this.all.push(finding);
     const { mark, style } = marks[finding.status];
     const [first = "", ...more] = safeText(finding.message).split("\n");
     output.prose(
@@ -56,13 +76,17 @@ export async function runDoctor(context: CliContext, flags: DoctorFlags): Promis
     // A command line stays whole, so that it can be copied.
     if (/^(?:npx |sudo )?(?:toolcrib|chmod|chown|kill|ulimit|rm) /.test(fix)) output.print(fixing);
     else output.prose(fixing);
-  };
-  begin("Machine");
+  }
+}
+
+async function runChecks(context: CliContext, flags: DoctorFlags, findings: ReportedFindings): Promise<void> {
+  const report = (finding: Finding) => findings.report(finding);
+  findings.begin("Machine");
   report(checkNode());
   report(checkDisk(context));
   checkOpenFiles(context).forEach(report);
   report(await checkTiers(context));
-  begin("Home");
+  findings.begin("Home");
   report(checkHome(context));
   const modes = checkModes(context);
   modes.forEach(report);
@@ -73,19 +97,26 @@ export async function runDoctor(context: CliContext, flags: DoctorFlags): Promis
   (await checkSecrets(context, closing)).forEach(report);
   (await checkTrail(context)).forEach(report);
   (await checkPauses(context)).forEach(report);
-  begin("Clients");
+  findings.begin("Clients");
   (await checkClients(context)).forEach(report);
-  begin("Configuration and servers");
+  findings.begin("Configuration and servers");
   checkVersions(context).forEach(report);
   const loaded = await checkConfigured(context, report);
   if (flags.online === true && loaded !== undefined) {
-    begin("Network");
+    findings.begin("Network");
     await (await import("./online/check-online.ts")).checkOnline(context, loaded, report);
   }
-  const repaired = flags.fix === true ? await makeRepairs(context, findings, flags) : undefined;
-  const left = findings.filter(({ status, repair }) => {
-    return status === "failed" && !(repair !== undefined && repaired?.done.has(repair) === true);
-  });
+}
+
+/** Prints how many problems are left, and returns the exit code. @param repaired the repairs that were made; undefined without `--fix` */
+function conclude(
+  context: CliContext,
+  findings: readonly GroupedFinding[],
+  repaired: ReadonlySet<Repair> | undefined,
+): ExitCode {
+  const { output } = context;
+  const isRepaired = (repair: Repair | undefined) => repair !== undefined && repaired?.has(repair) === true;
+  const left = findings.filter(({ status, repair }) => status === "failed" && !isRepaired(repair));
   const repairable = findings.filter(({ repair }) => repair !== undefined).length;
   const unknown = findings.filter(({ status }) => status === "unknown").length;
   output.json({
@@ -93,9 +124,7 @@ export async function runDoctor(context: CliContext, flags: DoctorFlags): Promis
     unknown,
     findings: findings.map(({ repair, ...finding }) => ({
       ...finding,
-      ...(repair === undefined
-        ? {}
-        : { repair: repair.does, isRepaired: repaired?.done.has(repair) === true }),
+      ...(repair === undefined ? {} : { repair: repair.does, isRepaired: isRepaired(repair) }),
     })),
   });
   const missed = unknown === 0 ? "" : ` ${counted(unknown, "check")} could not be made (?).`;

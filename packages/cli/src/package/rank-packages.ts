@@ -89,7 +89,7 @@ export function isCounted(run: TestRun, digest: string, chosen: string | undefin
 }
 
 /**
- * How a package fits: 0 where none of its implementations can run. The steps of a chain have a choice of their own.
+ * The fit of a package: 0 where none of its implementations can run. The steps of a chain have a choice of their own.
  * With the id of the implementation that calls use.
  */
 async function fitOf(

@@ -163,7 +163,7 @@ async function implementationsOf(
   );
 }
 
-/** How the tests run. */
+/** Settings of the run of the tests. */
 interface TestSettings {
   readonly flags: TestFlags;
   readonly loaded: Pick<LoadedConfig, "config" | "files">;
@@ -283,7 +283,7 @@ async function keep(
 
 const marks = { passed: "✓", failed: "✗", error: "✗" } as const;
 
-/** How the calls of the tests are answered. */
+/** The source of the answers to the calls of the tests. */
 type TestMode = "live" | "record" | "replay";
 
 function modeOf({ record, replay }: TestFlags): TestMode {

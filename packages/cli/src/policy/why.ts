@@ -63,28 +63,33 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
   output.print(output.style("bold", safeLine(`"${identity.name}" ${action} "${target.id}"`)));
   if (recorded !== undefined) output.print(...recordedLines(recorded), "", "With the policy as it is now:");
   output.print(...explanationLines(explanation));
-  output.prose(...furtherLines(policy, request, decision, situation.policy.waiveApproval, flags, call));
+  const waived = situation.policy.waiveApproval;
+  output.prose(
+    ...furtherLines(policy, request, decision, { waived, args: flags.args, isRecorded: call !== undefined }),
+  );
   output.print("", originLine(situation.origin));
   return decision.kind === "allow" ? exitCodes.done : exitCodes.denied;
 }
 
-/** Lines about what decides besides the policy, or because of arguments that are not known. */
+/** Lines about approvals besides the policy, and about arguments that are not known. */
 function furtherLines(
   policy: OfflinePolicy,
   request: PolicyRequest,
   decision: Decision,
-  waived: readonly string[],
-  { args }: WhyFlags,
-  recorded: AuditCall | undefined,
+  {
+    waived,
+    args,
+    isRecorded,
+  }: { readonly waived: readonly string[]; readonly args: WhyFlags["args"]; readonly isRecorded: boolean },
 ): readonly string[] {
   if (decision.kind === "deny" || request.action !== "call") return [];
   const { target, identity } = request;
   const lines: string[] = [];
   if (args === undefined && policy.dependsOnArguments(request)) {
     lines.push(
-      recorded === undefined
-        ? "A policy about this call reads arguments: give them with --args"
-        : "A policy about this call reads arguments, which are recorded without credentials and long texts",
+      isRecorded
+        ? "A policy about this call reads arguments, which are recorded without credentials and long texts"
+        : "A policy about this call reads arguments: give them with --args",
     );
   }
   const isWaived =
@@ -153,13 +158,8 @@ function requestOf(
   const target = requireTarget(situation, name);
   const identity = clientIdentity(situation, client);
   if (list === true) return { identity, action: "list", target };
-  return callRequest(
-    context,
-    identity,
-    target,
-    args === undefined ? {} : parseArguments(args, "--args", "--args"),
-    0,
-  );
+  const given = args === undefined ? {} : parseArguments(args, "--args", "--args");
+  return callRequest({ identity, target, args: given, depth: 0 }, context.now());
 }
 
 function recordedRequest(context: CliContext, call: AuditCall, situation: PolicySituation): PolicyRequest {
@@ -173,22 +173,31 @@ function recordedRequest(context: CliContext, call: AuditCall, situation: Policy
   const target = requireTarget(situation, tool);
   const { issuer = "", subject = client.name, name } = client;
   const identity: Identity = { issuer, subject, name, roles: [] };
-  return callRequest(context, identity, target, isJsonObject(preview) ? preview : {}, depth);
+  const args = isJsonObject(preview) ? preview : {};
+  return callRequest({ identity, target, args, depth }, context.now());
 }
 
+/** The request of a client that calls. @param now milliseconds since the epoch */
 function callRequest(
-  { now }: CliContext,
-  identity: Identity,
-  target: PolicyTarget,
-  args: JsonObject,
-  depth: number,
+  {
+    identity,
+    target,
+    args,
+    depth,
+  }: {
+    readonly identity: Identity;
+    readonly target: PolicyTarget;
+    readonly args: JsonObject;
+    readonly depth: number;
+  },
+  now: number,
 ): PolicyRequest {
   const call = {
     args,
     depth,
     parentTool: "",
     era: "modern" as const,
-    now: now(),
+    now,
     labels: [],
     seenLabels: [],
   };

@@ -3,7 +3,7 @@
 import type { CliOptions } from "../cli-command.ts";
 import { duration } from "../option-values.ts";
 
-/** How registries are read. */
+/** Settings for reading registries. */
 export const readingOptions = {
   offline: { help: "use the copies of the indexes in the home" },
   timeout: {

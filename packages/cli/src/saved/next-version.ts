@@ -13,7 +13,7 @@ import { isJsonObject, isSameJson, type JsonObject } from "@toolcrib/json";
 import { type Manifest, type ProgramPackage, reachOf } from "@toolcrib/mcpkg";
 import { CliError } from "../cli-error.ts";
 
-/** How much a release changes. */
+/** The extent of the changes of a release. */
 export type ReleaseKind = "major" | "minor" | "patch";
 
 const ranks: { readonly [kind in ReleaseKind]: number } = { patch: 0, minor: 1, major: 2 };

@@ -9,7 +9,7 @@ import type { Gateway } from "@toolcrib/gateway";
 import type { LoadedConfig } from "../config/load-cli-config.ts";
 import { type FileSnapshot, ReadFiles } from "./file-snapshot.ts";
 
-/** How often files are read that change while they are read. */
+/** Number of times that files are read which change while they are read. */
 const readsMaxCount = 8;
 
 /** Milliseconds before such files are read again. */

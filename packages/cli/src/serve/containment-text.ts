@@ -4,7 +4,7 @@ import type { GatewayStatus } from "@toolcrib/gateway";
 import type { SourceStatus } from "@toolcrib/inventory";
 import { safeLine } from "../output/output.ts";
 
-/** How a process fails that was never started: nothing of it runs, contained or not. */
+/** The failure of a process that was never started: nothing of it runs, contained or not. */
 const notStarted: { readonly [code: string]: string } = {
   PROCESS_COMMAND_NOT_FOUND: "command not found",
   PROCESS_COMMAND_NOT_EXECUTABLE: "command not executable",

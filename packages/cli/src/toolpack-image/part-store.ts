@@ -29,7 +29,7 @@ export interface PartOptions {
   readonly debianMirror?: string | undefined;
 }
 
-/** How often each way was taken, for a report. */
+/** Number of times that each way was taken, for a report. */
 export interface FoundParts {
   /** Contents by `installed`. */
   readonly contents: ReadonlyMap<string, Uint8Array>;

@@ -317,7 +317,7 @@ describe("the files of sessions", () => {
         assert.doesNotMatch(gateway.process.stderr(), /UNHANDLED|uncaught/i);
       } else t.diagnostic("a tmpfs cannot be mounted here: the full disk was not tried");
     } finally {
-      if (mounted) execFileSync("umount", [folder]);
+      if (mounted) execFileSync("umount", ["-l", folder]);
     }
     const first = await serveGateway(config, home, {}, listen);
     await untilReady(first);

@@ -27,7 +27,7 @@ export interface ChainMinerOptions {
   readonly limits?: Partial<TrailLimits>;
 }
 
-/** What a trail suggests. */
+/** The suggestions of a trail. */
 export interface ChainSuggestions {
   /** The ones that explain most calls first. */
   readonly suggestions: readonly ChainSuggestion[];

@@ -6,7 +6,7 @@
 
 import type { Flow, TrailCall } from "./trail-calls.ts";
 
-/** What a sequence must have to count. */
+/** The requirements of a sequence that counts. */
 export interface SequenceRules {
   /** Fewest occurrences. */
   readonly supportMin: number;

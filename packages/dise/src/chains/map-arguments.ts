@@ -15,7 +15,7 @@ export interface MappedArgument {
   readonly step: number;
   readonly name: string;
   readonly source: ArgumentSource;
-  /** What the mapping cannot express. */
+  /** A part that the mapping cannot express. */
   readonly remark: string | undefined;
 }
 

@@ -3,7 +3,7 @@
  * its origin: this is the one place that reads it. Pure.
  */
 
-/** How a recorded call counts. */
+/** The roles that a recorded call can have. */
 export interface CallRole {
   /** Whether it can be a step. Toolcrib's own tools cannot. */
   readonly isStep: boolean;

@@ -10,7 +10,7 @@ export interface RankedTool {
   readonly toolId: string;
   /** Runs of the tests of the installed version, the oldest first. */
   readonly runs: readonly ComparedRun[];
-  /** How it fits the machine and the wanted environment, from 0 (cannot run) to 1. */
+  /** Its fit to the machine and the wanted environment, from 0 (cannot run) to 1. */
   readonly fit: number;
 }
 

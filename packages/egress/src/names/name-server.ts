@@ -38,7 +38,7 @@ const limits: NameServerLimits = {
   reportsMaxCount: 256,
 };
 
-/** What a name server works with. */
+/** Dependencies of a name server. */
 export interface NameServerOptions {
   readonly allow: readonly AllowedHost[];
   /** Milliseconds since 1970. */

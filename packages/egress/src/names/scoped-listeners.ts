@@ -36,7 +36,7 @@ export function scopedPlaces(allow: readonly AllowedHost[], taken: number): read
   ];
 }
 
-/** What the listeners are served with. */
+/** Dependencies of the listeners. */
 export interface ScopedListenersOptions {
   readonly allow: readonly AllowedHost[];
   readonly now: () => number;

@@ -24,7 +24,7 @@ export interface ResponseContext {
   fail(error: Error): void;
 }
 
-/** How long a few bytes that can begin a secret wait for the following bytes. */
+/** The time for which a few bytes that can begin a secret wait for the following bytes. */
 const releaseAfterMs = 20;
 /** Headers that are no longer valid for a decoded or scrubbed body. */
 const bodyHeaders: ReadonlySet<string> = new Set(["content-encoding", "content-length"]);

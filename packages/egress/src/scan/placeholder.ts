@@ -6,7 +6,7 @@
  * encoding, also one of an earlier start.
  */
 
-import { FormMatcher, tokenForms } from "@toolcrib/redaction";
+import { createTokenMatcher } from "@toolcrib/redaction";
 
 const prefix = "toolcrib-ph-";
 const digitCount = 32;
@@ -27,10 +27,10 @@ export function withoutPlaceholders(text: string): string {
   return text.replace(/toolcrib-ph-[0-9a-f]*/gi, "[placeholder]");
 }
 
-let matcher: FormMatcher<undefined> | undefined;
+let matcher: ReturnType<typeof createTokenMatcher> | undefined;
 
 /** Returns the matcher of any placeholder in any encoding, letters in either case. The first call creates it. */
-export function placeholderMatcher(): FormMatcher<undefined> {
-  matcher ??= new FormMatcher(tokenForms(prefix, digitCount).map((form) => ({ ...form, tag: undefined })));
+export function placeholderMatcher(): ReturnType<typeof createTokenMatcher> {
+  matcher ??= createTokenMatcher(prefix, digitCount);
   return matcher;
 }

@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolc
 import type { AuditCallSubject } from "@toolcrib/store";
 import type { Era, Identity } from "@toolcrib/tool";
 
-/** How the request of a task ended: its result, or its JSON-RPC error. */
+/** The outcome of the request of a task: its result, or its JSON-RPC error. */
 export type TaskOutcome =
   | { readonly result: JsonObject }
   | { readonly error: JsonObject; readonly isCancelled: boolean };

@@ -1,4 +1,4 @@
-/** What the client of a task can do, as its request says. Pure. */
+/** The capabilities of the client of a task, as its request declares them. Pure. */
 
 import type { JsonObject } from "@toolcrib/json";
 import { McpError, type ServiceRequest } from "@toolcrib/mcp";

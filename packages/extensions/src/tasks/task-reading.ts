@@ -17,7 +17,7 @@ import type { Identity } from "@toolcrib/tool";
 import { ExtensionsError } from "../extensions-error.ts";
 import type { Task } from "./task.ts";
 
-/** What decides whether a result may be read. */
+/** The facts that decide whether a result may be read. */
 export interface TaskReadingDeps {
   readonly index: Pick<ToolIndex, "find" | "quarantined">;
   readonly policy: Pick<GatewayPolicy, "decide" | "allowsListing">;

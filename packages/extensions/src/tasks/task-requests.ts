@@ -36,13 +36,13 @@ const pageSize = 100;
 /** Tasks that one change stream can report. @limit client */
 const maxListened = 1000;
 
-/** What the gateway knows about a tool when it is called. */
+/** The facts about a tool when it is called. */
 export interface CalledTool {
   readonly id: string;
   readonly server: string;
   /** `execution.taskSupport` of its definition. */
   readonly taskSupport: string | undefined;
-  /** What its server declares. */
+  /** The declaration of its server. */
   readonly capabilities: JsonObject;
 }
 
@@ -137,7 +137,7 @@ export class TaskRequests {
     this.#deps = deps;
   }
 
-  /** What decides whether a call of a tool can be a task. */
+  /** The facts that decide whether a call of a tool can be a task. */
   calledTool({ id, server = "" }: { readonly id: string; readonly server?: string | undefined }) {
     const source = this.#deps.roster.featureSources.find((one) => one.id === server);
     return { id, server, capabilities: source?.features.capabilities() ?? {} };

@@ -113,7 +113,7 @@ export class Task {
     return this.#outcome === undefined && this.#questions.size > 0;
   }
 
-  /** What is kept of it in the home. */
+  /** The part of it that is kept in the home. */
   stored(): StoredTask {
     return {
       ...this.facts,

@@ -33,7 +33,7 @@ export interface TaskLimits {
   readonly handleAfterMs?: number;
 }
 
-/** How tasks are used. */
+/** Counts of tasks. */
 export interface TaskUsage {
   /** Tasks that have not ended. */
   readonly running: number;
@@ -58,7 +58,7 @@ export interface TasksDeps {
   readonly taskFiles?: TaskFiles | undefined;
 }
 
-/** What a task adds to the origin of its call. */
+/** Additions of a task to the origin of its call. */
 export interface TaskOrigin {
   readonly signal: AbortSignal;
   readonly task: NonNullable<CallContext["task"]>;

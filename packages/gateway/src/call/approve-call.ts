@@ -34,7 +34,7 @@ export interface ApproveCallDeps extends GovernedCallDeps {
   readonly isWaived: (target: CallTarget, args: JsonObject) => boolean;
 }
 
-/** How a call continues after the step. */
+/** The continuation of a call after the step. */
 export interface ApprovedCall {
   readonly kind: "passed";
   /** The approval that it uses up; undefined for a call that needs none, or is continued. */

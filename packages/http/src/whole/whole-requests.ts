@@ -27,7 +27,7 @@ export interface WholeRequestsDeps {
   };
 }
 
-/** What an idle connection has more than its `Keep-Alive` header promises, as in `node:http`, in milliseconds. */
+/** The time that an idle connection has beyond its `Keep-Alive` header, as in `node:http`, in milliseconds. */
 const idleBufferMs = 1000;
 
 /** Bytes of input that are read while an earlier request is answered. */

@@ -11,7 +11,7 @@ import type { HttpRequest, HttpResponse } from "@toolcrib/mcp";
 // An `import` reads every export of the module, and `WebSocket` alone loads Node's whole fetch.
 const { STATUS_CODES, validateHeaderName, validateHeaderValue } = process.getBuiltinModule("node:http");
 
-/** What a response needs of its connection. */
+/** The functions of its connection that a response needs. */
 export interface ResponseConnection {
   readonly socket: Socket;
   /** Returns the value of the header `Date`. */
@@ -39,7 +39,7 @@ export class WholeResponse implements HttpResponse {
   #set: { [name: string]: string } | undefined;
   #status = 200;
   #given: OutgoingHttpHeaders = {};
-  /** How the body is framed, once the head is on its way. */
+  /** The framing of the body, once the head is on its way. */
   #framing: "chunked" | "length" | "none" | undefined;
 
   constructor(request: HttpRequest, connection: ResponseConnection) {

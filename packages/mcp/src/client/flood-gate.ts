@@ -23,7 +23,7 @@ const portionBytes = 8 * 1024 * 1024;
 /** Milliseconds between two portions of a message: 400 MiB/s. */
 const portionPauseMs = 20;
 
-/** What one server sends unasked, over all of its streams. */
+/** The messages that one server sends unasked, over all of its streams. */
 export class FloodMeter {
   readonly #now: () => number;
   readonly #onPause: () => void;

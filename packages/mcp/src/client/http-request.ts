@@ -131,7 +131,7 @@ export function retryAfterOf(headers: ResponseHeaders): number | undefined {
   return Number.isNaN(waitMs) ? undefined : Math.max(0, Math.min(waitMs, retryAfterMaxMs));
 }
 
-/** What errors about responses need. */
+/** The facts for errors about responses. */
 export interface ErrorContext {
   /** The URL for error messages. */
   readonly shownUrl: string;

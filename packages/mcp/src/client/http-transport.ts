@@ -342,7 +342,7 @@ export class HttpTransport implements ClientTransport {
   }
 }
 
-/** What is sent of a message: the message itself is not kept until its response. */
+/** The form in which a message is sent: the message itself is not kept until its response. */
 interface Post {
   readonly method: string | undefined;
   readonly body: string | Buffer;

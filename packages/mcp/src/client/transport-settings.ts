@@ -1,4 +1,4 @@
-/** How a server is reached, with all secrets in place: what a transport is opened from. Types only. */
+/** Settings from which a transport is opened, with all secrets in place. Types only. */
 
 import type { NetworkSettings } from "./http-client.ts";
 

@@ -46,7 +46,7 @@ export interface HttpSessionOptions extends LegacySessionOptions {
   readonly unreadMaxBytes: number;
   /** The store for sessions that outlive the gateway. @default the session ends with it */
   readonly left?: SessionStore["left"];
-  /** What the session sent in earlier runs. @default it is new */
+  /** The messages that the session sent in earlier runs. @default it is new */
   readonly events?: readonly StoredEvent[];
 }
 

@@ -321,7 +321,7 @@ export class HttpSessions {
   }
 }
 
-/** What a client can change in its session, as it is stored. */
+/** The state that a client can change in its session, as it is stored. */
 function stateOf({ session }: HttpSession): Pick<StoredRecord, "logLevel" | "subscriptions"> {
   const { logLevel, subscriptions } = session;
   return {

@@ -37,7 +37,7 @@ export interface LegacySessionOptions {
   readonly continues?: ContinuedSession | undefined;
 }
 
-/** What a session of an earlier run of the gateway agreed with its client. */
+/** The state that a session of an earlier run of the gateway agreed with its client. */
 export interface ContinuedSession
   extends Pick<
     SessionRecord,

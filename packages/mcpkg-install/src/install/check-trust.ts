@@ -7,7 +7,7 @@ import { InstallError } from "../install-error.ts";
 import type { OpenedSource } from "../source/open-source.ts";
 import { isOlder } from "../version-order.ts";
 
-/** What the operator allows in addition. */
+/** Additional permissions of the operator. */
 export interface Allowances {
   /** `--allow-unsigned`: an unsigned package from a URL or a registry. @default false */
   readonly unsigned?: boolean;
@@ -32,7 +32,7 @@ export interface Predecessor {
   readonly publisherKey: string | undefined;
 }
 
-/** What is known about a tool. */
+/** The facts about a tool. */
 export interface KnownTool {
   /** The key that is pinned in the home. */
   readonly pinnedKey: string | undefined;

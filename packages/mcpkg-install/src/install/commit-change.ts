@@ -63,7 +63,7 @@ export interface ChangeDeps {
   readonly onFinding?: ((finding: Diagnostic) => void) | undefined;
 }
 
-/** What changes in one place. */
+/** The changes in one place. */
 export interface Change {
   readonly place: readonly { readonly entry: RecordEntry; readonly files: PackageFiles }[];
   /** The toolIds of packages that are removed. */

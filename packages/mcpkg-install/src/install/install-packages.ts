@@ -9,7 +9,7 @@ import { entryOf, type InstallState, isIntact, readState, visibleEntryOf } from 
 import { checkCandidates, type InstallPlan, reachGrowthOf } from "./plan-install.ts";
 import { type Candidate, knownToolIds, toolsOfChain } from "./resolve-chains.ts";
 
-/** What the operator approved after the plan was shown. */
+/** The approval of the operator after the plan was shown. */
 export interface InstallApproval {
   /** Ids of tools that the Starlark programs of the plan may call, besides those that were approved before. @default none */
   readonly approvedTools?: readonly string[];

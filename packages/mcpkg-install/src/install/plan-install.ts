@@ -22,7 +22,7 @@ const packagesMaxCount = 64;
 /** Greatest number of bytes of their files together: 256 MiB. */
 const totalMaxBytes = 256 * 1024 * 1024;
 
-/** What is to be installed, and what is allowed. */
+/** The packages to be installed, and what is allowed. */
 export interface InstallRequest extends InstallPlace {
   readonly sources: readonly GivenSource[];
   /** Installs the packages of the lock file of the project instead of `sources`. @default false */
@@ -53,7 +53,7 @@ export interface PlannedPackage {
   readonly reach: readonly string[];
   /** Those of `reach` that the operator has not approved for it: `applyInstall` refuses it without their approval. */
   readonly reachGrowth: readonly string[];
-  /** What it can reach by its manifest, the tools included. */
+  /** Its reach by its manifest, the tools included. */
   readonly access: PackageReach;
   /** Whether the key of its publisher is pinned by this installation. */
   readonly isKeyNew: boolean;

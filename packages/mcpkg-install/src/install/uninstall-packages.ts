@@ -7,7 +7,7 @@ import { type ChangeDeps, changeInstalled } from "./commit-change.ts";
 import { entryOf, type InstallPlace, type InstallState, openIntact, readState } from "./install-state.ts";
 import { toolsOfChain } from "./resolve-chains.ts";
 
-/** What is to be removed. */
+/** The packages to be removed. */
 export interface UninstallRequest extends InstallPlace {
   readonly toolIds: readonly string[];
   /** `--allow-broken-chains`: also tools that chains of installed packages call. @default false */

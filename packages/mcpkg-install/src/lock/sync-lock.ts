@@ -10,7 +10,7 @@ export interface LockedProject {
   readonly project: string;
 }
 
-/** What the lock file of a project would change. */
+/** The changes that the lock file of a project would make. */
 export interface LockComparison {
   /** Installed, and not locked or locked otherwise. */
   readonly changed: readonly string[];

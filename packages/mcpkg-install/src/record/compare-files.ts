@@ -17,7 +17,7 @@ const differencesMaxCount = 5;
 /** Bytes of files that are read and hashed at a time: a few milliseconds. */
 const stepBytes = 4 * 1024 * 1024;
 
-/** What a comparison found. */
+/** The findings of a comparison. */
 export interface Comparison {
   /** The files as they were compared; empty where there are differences, or where they were not kept. */
   readonly files: PackageFiles;

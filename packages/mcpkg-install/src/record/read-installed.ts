@@ -52,7 +52,7 @@ export interface InstalledPlaces {
   readonly home: string;
   /** Folder of the project, whose packages take the place of the user's. @default only the user's */
   readonly projectFolder?: string | undefined;
-  /** What earlier reads compared; only packages that changed since are read. @default nothing */
+  /** The results of earlier reads; only packages that changed since are read. @default nothing */
   readonly checked?: CheckedFolders | undefined;
 }
 

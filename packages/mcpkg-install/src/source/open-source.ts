@@ -27,7 +27,7 @@ export type FetchBytes = (
   options: { readonly signal: AbortSignal; readonly maxBytes: number },
 ) => Promise<Uint8Array>;
 
-/** What is needed to open sources. */
+/** Dependencies for opening sources. */
 export interface SourceDeps {
   readonly validator: SchemaValidator;
   /** Returns further findings about a package, such as those about its programs. @default none */

@@ -8,7 +8,7 @@ import { isToolId } from "@toolcrib/mcpkg";
 import { InstallError } from "../install-error.ts";
 import { isRange } from "../version-order.ts";
 
-/** What is to be installed. */
+/** A package to be installed. */
 export type GivenSource =
   | { readonly kind: "path"; readonly path: string; readonly shown: string }
   | { readonly kind: "url"; readonly url: string; readonly shown: string }

@@ -1,5 +1,5 @@
 /**
- * What the home remembers of one registry: its pinned key, the highest number of an index that was
+ * The state of one registry that the home remembers: its pinned key, the highest number of an index that was
  * seen, and a copy of that index for use without the network. Everything read from it is checked as if
  * it came from the network; only the pin is taken as it is.
  */
@@ -15,7 +15,7 @@ import { McpkgRegistryError } from "../mcpkg-registry-error.ts";
 import { indexMaxBytes, statementMaxBytes } from "../registry-limits.ts";
 import { type RegistryPlace, showPlace } from "./registry-place.ts";
 
-/** What is remembered. */
+/** The state that is remembered. */
 export interface RegistryState {
   /** The place, for people who look into the folder. */
   readonly place: string;

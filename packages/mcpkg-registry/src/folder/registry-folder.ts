@@ -176,7 +176,7 @@ function requireKey(folder: string, { keyId }: RegistryFolder["statement"], key:
   );
 }
 
-/** What a new state takes from the last one. */
+/** The parts that a new state takes from the last one. */
 function continuing({
   name,
   sequence,

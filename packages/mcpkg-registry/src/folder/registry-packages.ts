@@ -14,7 +14,7 @@ import { archivePathOf, type IndexEntry, toEntry } from "../index/index-entry.ts
 import { McpkgRegistryError } from "../mcpkg-registry-error.ts";
 import { changeRegistry, type FolderDeps, type RegistryFolder } from "./registry-folder.ts";
 
-/** What a registry accepts although it usually does not. */
+/** Exceptions that a registry accepts. */
 export interface AddOptions {
   /** Accepts packages without a signature. @default false */
   readonly allowsUnsigned?: boolean;

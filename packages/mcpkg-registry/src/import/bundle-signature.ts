@@ -20,7 +20,7 @@ export interface SignerCertificate {
   readonly isSelfSigned: boolean;
 }
 
-/** What a signature says. */
+/** The contents of a signature. */
 export type BundleSignature =
   | { readonly kind: "none" }
   /** It fits the bundle. The certificate of its signer comes first, then the others in the block; none is trusted. */

@@ -8,7 +8,7 @@ import type { JsonObject, JsonValue } from "@toolcrib/json";
 import { secretVerdict } from "@toolcrib/redaction";
 import { loaderVariable } from "@toolcrib/toolspec";
 
-/** What the user gives for an import. */
+/** The values that the user gives for an import. */
 export interface GivenValues {
   /** Values by name; several for an argument that is repeated. */
   readonly values: ReadonlyMap<string, readonly string[]>;

@@ -29,14 +29,14 @@ export interface IndexEntry {
   readonly license?: string;
   /** Name of the publisher as the manifest states it, which nobody checks. */
   readonly publisher?: string;
-  /** How the tool runs: the types of its endpoints, or `chain`. */
+  /** The kinds of execution of the tool: the types of its endpoints, or `chain`. */
   readonly kinds: readonly string[];
   readonly implementations: readonly EntryImplementation[];
   /** Tools that a chain calls. */
   readonly needs: readonly string[];
-  /** What it can reach, by its manifest; absent in an entry of an earlier version. */
+  /** Its reach, by its manifest; absent in an entry of an earlier version. */
   readonly reach?: PackageReach & {
-    /** How many tools are left out. @default 0 */
+    /** The number of tools that are left out. @default 0 */
     readonly moreTools?: number;
   };
   /** Names of the tests. */

@@ -17,7 +17,7 @@ export const statementPath = "index.json";
 const payloadType = "application/vnd.toolcrib.mcpkg-registry+json";
 const statementType = "urn:toolcrib:mcpkg-registry:index:v1";
 
-/** What a registry states about its list of packages. */
+/** The statement of a registry about its list of packages. */
 export interface IndexStatement {
   /** Name of the registry, as its operator wrote it. */
   readonly name: string;

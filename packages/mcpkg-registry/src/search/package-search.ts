@@ -9,7 +9,7 @@ import semver from "semver";
 import type { OpenedRegistry } from "../client/open-registry.ts";
 import type { IndexEntry } from "../index/index-entry.ts";
 
-/** What a package must have. An absent member allows everything. */
+/** The requirements of a package. An absent member allows everything. */
 export interface PackageFilter {
   /** An implementation in this language. */
   readonly language?: string | undefined;

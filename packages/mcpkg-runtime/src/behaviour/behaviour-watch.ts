@@ -32,7 +32,7 @@ export interface WatchedPackage {
   readonly mayRunTests: () => boolean;
 }
 
-/** What the watch needs. */
+/** Dependencies of the watch. */
 export interface BehaviourWatchDeps {
   readonly context: PackagesContext;
   readonly validator: SchemaValidator;

@@ -11,7 +11,7 @@ import type { InstalledPackage } from "@toolcrib/mcpkg-install";
 import type { TestHistory, TestRun } from "@toolcrib/store";
 import type { TestResults } from "../tests/run-package-tests.ts";
 
-/** What is needed to keep results. */
+/** Dependencies for keeping results. */
 export interface TestRecordDeps {
   readonly history: TestHistory;
   /** Unpredictable bytes. */

@@ -13,7 +13,7 @@ import type { EndpointRunner } from "../endpoint-runner.ts";
 import { McpkgRuntimeError } from "../runtime-error.ts";
 import { type Chain, type ChainTool, type ChainTools, chainTools } from "./chain-tools.ts";
 
-/** What a chain needs of the gateway. */
+/** The parts of the gateway that a chain needs. */
 export interface ChainDeps {
   /** The tools around the chain, as the caller of a call finds them. */
   tools(context: Pick<CallContext, "identity">): ChainTools;

@@ -11,7 +11,7 @@ import { type FilledCredential, mapResponse } from "@toolcrib/toolspec";
 import { type EndpointRunner, NotStarted } from "../endpoint-runner.ts";
 import { type EndpointPlan, type HttpEndpoint, planEndpoint } from "./plan-endpoint.ts";
 
-/** What a runner of an `http` endpoint needs. */
+/** Dependencies of a runner of an `http` endpoint. */
 export interface HttpRunnerDeps extends ExchangeDeps {
   /** Version of Toolcrib, for `User-Agent`. */
   readonly version: string;

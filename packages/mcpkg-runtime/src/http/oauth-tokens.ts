@@ -13,7 +13,7 @@ import { McpkgRuntimeError } from "../runtime-error.ts";
 import type { OAuthSettings } from "./package-auth.ts";
 import type { RotatedToken } from "./rotated-token.ts";
 
-/** What tokens are requested with. */
+/** The credentials and settings of requests for tokens. */
 export interface OAuthRequest extends OAuthSettings {
   readonly toolId: string;
   /** The id of the package as the egress knows it. */

@@ -1,5 +1,5 @@
 /**
- * What the manifest of a package says about its authentication (MCPKG document, section 4.2), and
+ * The authentication of a package by its manifest (MCPKG document, section 4.2), and
  * which secrets it gets. Pure; reads no secret.
  *
  * The manifest of an unverified package does not choose a secret: its publisher would choose

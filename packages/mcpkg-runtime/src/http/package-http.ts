@@ -19,7 +19,7 @@ import { type NamedSecret, type NeededCredential, neededCredential } from "./pac
 import { splitUrl } from "./plan-endpoint.ts";
 import { RotatedToken } from "./rotated-token.ts";
 
-/** What the requests of a package need. */
+/** Dependencies of the requests of a package. */
 export interface PackageHttpDeps {
   readonly context: Pick<
     PackagesContext,

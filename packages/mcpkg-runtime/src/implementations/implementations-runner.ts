@@ -24,7 +24,7 @@ export interface ImplementationRun {
   readonly passedOver: readonly { readonly id: string; readonly reason: string }[];
 }
 
-/** What the implementations of one package need. */
+/** Dependencies of the implementations of one package. */
 export interface ImplementationsDeps {
   readonly toolId: string;
   /** Folder of the package. */

@@ -29,7 +29,7 @@ interface JudgeConfig {
   readonly config: Pick<PackagesContext["config"], "execution">;
 }
 
-/** What the decision needs. */
+/** Dependencies of the decision. */
 export interface JudgeDeps extends JudgeConfig {
   readonly machine: PackagesContext["machine"];
   readonly programs: Pick<PackagePrograms, "startOf">;
@@ -63,7 +63,7 @@ export async function judgePackage(
   });
 }
 
-/** What the tests say about each implementation; nothing where their history cannot be read: a package runs without it. */
+/** The results of the tests of each implementation; nothing where their history cannot be read: a package runs without it. */
 async function measured(
   toolId: string,
   digest: string,

@@ -20,7 +20,7 @@ export interface FoundRuntime {
 /** The kinds of runtimes that packages name. */
 export type RuntimeKind = "node" | "python" | "dotnet";
 
-/** What the selection of an implementation asks about a machine. Tests pass their own. */
+/** The questions of the selection of an implementation about a machine. Tests pass their own. */
 export interface Machine {
   /** System and architecture, as packages write them: `linux-x64`, `win-x64`, `darwin-arm64`. */
   readonly platform: string;
@@ -32,7 +32,7 @@ export interface Machine {
   hasGpu(): Promise<boolean>;
 }
 
-/** What the machine is found by. */
+/** Dependencies of the search for the machine. */
 export interface MachineDeps {
   /** `process.platform` and `process.arch`. */
   readonly system: { readonly platform: string; readonly arch: string };

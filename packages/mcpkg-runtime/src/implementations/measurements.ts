@@ -1,4 +1,4 @@
-/** What the history of the tests of a package says about each of its implementations. Pure. */
+/** The measurements of each implementation of a package in the history of its tests. Pure. */
 
 import type { Measurement } from "./select.ts";
 

@@ -28,7 +28,7 @@ export interface Candidate {
   readonly endpoint: Endpoint;
 }
 
-/** How a candidate did in its tests. */
+/** The results of the tests of a candidate. */
 export interface Measurement {
   /** Share of its tests that passed, from 0 to 1. */
   readonly passRate: number;
@@ -38,7 +38,7 @@ export interface Measurement {
   readonly runs: number;
 }
 
-/** What decides besides the machine. */
+/** The facts that decide besides the machine. */
 export interface Selection {
   /** The wanted language. @default any */
   readonly language?: string | undefined;
@@ -58,7 +58,7 @@ export interface Verdict {
   readonly reasons: readonly string[];
   /** The program that its runtime stands for on this machine; undefined for one without a runtime. */
   readonly program: string | undefined;
-  /** How it did in its tests; undefined for one without a run, and for one that cannot be used. */
+  /** The results of its tests; undefined for one without a run, and for one that cannot be used. */
   readonly measured?: Measurement | undefined;
 }
 
@@ -194,7 +194,7 @@ function canonicalPlatform(text: string): string {
 /** Records whether a condition is met, with the reason. */
 type Note = (isMet: boolean, reason: string) => void;
 
-/** What a candidate needs: the kind of the runtime, and its version as `runtime` states it. */
+/** The requirements of a candidate: the kind of the runtime, and its version as `runtime` states it. */
 interface WantedRuntime {
   readonly kind: RuntimeKind;
   readonly text: string;

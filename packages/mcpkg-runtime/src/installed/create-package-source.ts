@@ -29,7 +29,7 @@ export interface OpenedPackage {
   readonly config: PackageConfig;
 }
 
-/** What the source of a package needs. */
+/** Dependencies of the source of a package. */
 export interface CreatePackageDeps extends Omit<PackageHttpDeps, "context"> {
   readonly context: PackagesContext;
   readonly programs: PackagePrograms;

@@ -32,7 +32,7 @@ export function packageDeadlineMs(manifest: Manifest, { declared, effective }: P
   return Math.min(Math.max(...timeouts), effective.maxExecutionSeconds * 1000);
 }
 
-/** How a package runs, as status and policies name it. */
+/** The kind of execution of a package, as status and policies name it. */
 function transportOf(manifest: Manifest): "chain" | "http" | "local" | "starlark" {
   if (manifest.chain !== undefined) return "chain";
   if (hasPrograms(manifest)) return "local";

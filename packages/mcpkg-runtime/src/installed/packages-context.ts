@@ -1,4 +1,4 @@
-/** What installed packages take from the gateway and from the process. Types only. */
+/** The parts of the gateway and of the process that installed packages use. Types only. */
 
 import type { Logger } from "@toolcrib/diagnostics";
 import type { EgressSettings } from "@toolcrib/egress";
@@ -32,7 +32,7 @@ export interface CallLoad {
   run<Value>(context: CallContext, work: () => Promise<Value>): Promise<Value>;
 }
 
-/** How a call of a test ended. */
+/** The outcome of a call of a test. */
 type TestOutcome =
   | { readonly kind: "result"; readonly result: ToolResult }
   | { readonly kind: "failed"; readonly error: Error }
@@ -51,7 +51,7 @@ export interface PackageProgram {
   readonly recorded?: ReturnType<TestReplies["takeProgramReplies"]>;
 }
 
-/** What runs the Starlark programs of packages: composites have it once they were opened. */
+/** The runner of the Starlark programs of packages: composites have it once they were opened. */
 export interface ProgramRunnerSlot {
   /** Undefined before composites are open, and where they could not be opened. */
   runner:

@@ -16,7 +16,7 @@ import { type ProgramEnd, type ProgramStart, runProgram, type StartProgram } fro
 /** An endpoint of the type `local`. */
 export type LocalEndpoint = Extract<Endpoint, { readonly type: "local" }>;
 
-/** What a runner of a `local` endpoint needs. */
+/** Dependencies of a runner of a `local` endpoint. */
 export interface LocalRunnerDeps {
   readonly start: StartProgram;
   /** Runs `work` when there is a place for another program. */

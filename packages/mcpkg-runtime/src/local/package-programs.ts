@@ -27,7 +27,7 @@ const programEnv = {
   DOTNET_CLI_TELEMETRY_OPTOUT: "1",
 };
 
-/** What the processes of packages take from the gateway and from the process. */
+/** The parts of the gateway and of this process that the processes of packages use. */
 export interface ProgramsContext extends ProcessContext {
   readonly config: Pick<PackagesContext["config"], "packages" | "egress" | "sandbox">;
 }
@@ -116,7 +116,7 @@ export class PackagePrograms implements AsyncDisposable {
     };
   }
 
-  /** What contains the programs of a package; what must contain them, before the first start. */
+  /** The containment of the programs of a package; before the first start, the required one. */
   stateOf(owner: ProgramOwner): ContainmentState | undefined {
     return this.#sandboxes.stateOf(toContained(owner));
   }

@@ -10,7 +10,7 @@ import { type CallContext, failedResult, type ToolResult, textResult } from "@to
 import type { EndpointRunner } from "../endpoint-runner.ts";
 import { McpkgRuntimeError } from "../runtime-error.ts";
 
-/** How a program ended. */
+/** The outcome of a program. */
 export type ProgramOutcome = {
   readonly logs: readonly string[];
   /** Milliseconds. */
@@ -23,7 +23,7 @@ export type ProgramOutcome = {
     }
 );
 
-/** What a runner of a `starlark` endpoint needs. */
+/** Dependencies of a runner of a `starlark` endpoint. */
 export interface StarlarkRunnerDeps {
   /** Runs the program. @throws {CodedError} when it cannot run at all */
   readonly run: (

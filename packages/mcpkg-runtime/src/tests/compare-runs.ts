@@ -1,5 +1,5 @@
 /**
- * What changed in the behaviour of a package between two runs of its tests (MCPKG document, section 12,
+ * Changes in the behaviour of a package between two runs of its tests (MCPKG document, section 12,
  * "Regression Detection"). Pure.
  */
 

@@ -32,9 +32,9 @@ export interface TestResult {
   readonly latencyMs: number;
   /** Digest of the members and types of the result; absent where there is none. */
   readonly shape?: string;
-  /** How many recorded replies answered in place of real ones; absent in a run that replays none. */
+  /** The number of recorded replies that answered in place of real ones; absent in a run that replays none. */
   readonly replayed?: number;
-  /** What was recorded, for its file; absent in a run that records nothing. */
+  /** The recording, for its file; absent in a run that records nothing. */
   readonly recording?: TestRecording;
 }
 
@@ -48,7 +48,7 @@ export interface TestResults {
   readonly durationMs: number;
 }
 
-/** What a run needs. */
+/** Dependencies of a run. */
 export interface RunTestsDeps {
   /**
    * Calls the tool of the package.

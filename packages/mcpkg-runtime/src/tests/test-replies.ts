@@ -23,7 +23,7 @@ export interface RecordedRequest {
   readonly body: Uint8Array | undefined;
 }
 
-/** What one test recorded, as members of its file. */
+/** The recording of one test, as members of its file. */
 export interface TestRecording {
   readonly exchanges?: readonly JsonValue[];
   readonly replies?: readonly JsonValue[];

@@ -22,15 +22,15 @@ export interface TestFailure {
   readonly check: "output_schema" | "expected" | "assertions";
   /** Place in the result, such as `$.items[0].id`; for an assertion, its path. */
   readonly path: string;
-  /** What the test expects there, for people. */
+  /** The expected value there, for people. */
   readonly expected: string;
-  /** What the result has there, for people. */
+  /** The actual value there, for people. */
   readonly got: string;
   /** One line with all of it. */
   readonly message: string;
 }
 
-/** What a result is judged by. */
+/** The criteria by which a result is judged. */
 export interface Expectations {
   readonly test: Pick<PackageTest, "expected" | "assertions">;
   readonly outputSchema: JsonObject;

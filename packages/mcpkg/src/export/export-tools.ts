@@ -32,7 +32,7 @@ export interface ExportedTools {
   readonly document: JsonValue;
   /** The name of each tool in the document. The gateway takes a toolId, too. */
   readonly names: readonly { readonly toolId: string; readonly name: string }[];
-  /** What differs from the packages, for people. */
+  /** The differences from the packages, for people. */
   readonly notes: readonly string[];
 }
 

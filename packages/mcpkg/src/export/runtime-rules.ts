@@ -1,4 +1,4 @@
-/** What each API for tools of models accepts as the name, the description and the schema of a tool. Data only. */
+/** The names, descriptions and schemas of tools that each API for tools of models accepts. Data only. */
 
 /** The forms in which tools are exported. */
 export type ExportFormat = "mcp" | "openai" | "anthropic" | "gemini";

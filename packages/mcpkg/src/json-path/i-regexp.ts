@@ -23,7 +23,7 @@ const patternMaxLength = 1000;
 const countMax = 1000;
 const groupsMaxDepth = 100;
 
-/** What stands for a pattern: `invalid` is no I-Regexp, `unsupported` needs more than the limits allow. */
+/** The outcome of compiling a pattern: `invalid` is no I-Regexp, `unsupported` needs more than the limits allow. */
 export type IRegexpOutcome =
   | { readonly kind: "compiled"; readonly regexp: CompiledIRegexp }
   | { readonly kind: "invalid" }

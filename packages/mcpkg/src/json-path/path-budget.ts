@@ -12,11 +12,11 @@ export interface PathLimits {
   readonly timeoutMs?: number;
   /** Clock in milliseconds. @default none, so that steps alone limit the time */
   readonly now?: () => number;
-  /** What other evaluations used of these limits; this one adds to it. @default nothing */
+  /** The use of these limits by other evaluations; this one adds to it. @default nothing */
   readonly used?: PathUse;
 }
 
-/** What evaluations used together. Time between them does not count. */
+/** The use of all evaluations together. Time between them does not count. */
 export class PathUse {
   /** Nodes that were selected. */
   nodes = 0;
@@ -27,7 +27,7 @@ export class PathUse {
 /** Steps between two readings of the clock. */
 const stepsPerReading = 4096;
 
-/** What is left of the limits. */
+/** The rest of the limits. */
 export class PathBudget {
   readonly #path: string;
   readonly #nodesMaxCount: number;

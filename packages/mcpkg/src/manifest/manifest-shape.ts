@@ -147,7 +147,7 @@ const httpEndpoint = tolerant({ description: "A request to an HTTP API.", fields
 const localEndpoint = tolerant({ description: "A program in the package.", fields: localFields });
 const starlarkEndpoint = tolerant({ description: "A composite tool.", fields: starlarkFields });
 
-/** How a tool is called. */
+/** The endpoint of a tool. */
 export type Endpoint =
   | ValueOf<typeof httpEndpoint>
   | ValueOf<typeof localEndpoint>

@@ -1,12 +1,12 @@
 /**
- * What a package can reach by its manifest: hosts, programs of this machine, and tools of others. A manifest grants
+ * The reach of a package by its manifest: hosts, programs of this machine, and tools of others. A manifest grants
  * itself no path: folders that its programs can write are those of the operator's configuration alone. Pure.
  */
 
 import type { Manifest } from "./manifest-shape.ts";
 import { reachOf } from "./starlark-programs.ts";
 
-/** What a package can reach. Lists are sorted. */
+/** The reach of a package. Lists are sorted. */
 export interface PackageReach {
   /** Hosts of its endpoints and of its token endpoint, with a port where the URL has one. */
   readonly hosts: readonly string[];

@@ -71,7 +71,7 @@ export function openInToto(bytes: Uint8Array, key: KeyObject): JsonObject {
   return statement;
 }
 
-/** What the signature of a package says. */
+/** The contents of the signature of a package. */
 export type SignatureState =
   /** There is none. */
   | { readonly kind: "unsigned" }

@@ -11,7 +11,7 @@ import { lintSavedTool } from "../saved/lint-saved-tool.ts";
 import type { SavedToolLimits } from "../saved/saved-tool.ts";
 import { parseTestCases, type TestCase, withTestCases } from "../test/test-case.ts";
 
-/** What a package says besides what a saved tool has. */
+/** The members of a package that a saved tool does not have. */
 export interface ToPackageOptions
   extends Partial<Pick<ProgramPackage, "toolId" | "version" | "capabilities" | "meta">> {
   /** Tools that the program chooses at run time, besides those that it names. @default none */

@@ -29,7 +29,7 @@ export interface PackageProgram {
   readonly recorded?: ProgramRecording | undefined;
 }
 
-/** What the runner needs. */
+/** Dependencies of the runner. */
 export type PackageRunnerDeps = CompositeDeps &
   Pick<MetatoolDeps, "wholeCatalog" | "validator" | "wireNameOf">;
 

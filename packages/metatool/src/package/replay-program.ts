@@ -10,7 +10,7 @@ import { RecordedReplies } from "../test/recorded-replies.ts";
 import { defaultNowNs, toRepliesDeps } from "../test/run-test-case.ts";
 import { parseTestCaseList } from "../test/test-case.ts";
 
-/** What a test has recorded. */
+/** The recording of a test. */
 export interface ProgramRecording {
   readonly replies: readonly JsonValue[];
   /** Nanoseconds since 1970, in digits. @default the beginning of the year 2000 */

@@ -14,7 +14,7 @@ import {
 import type { CompositeError } from "./outcome.ts";
 import type { ProgramTurns } from "./program-turns.ts";
 
-/** What the executions of one event loop share. */
+/** The state that the executions of one event loop share. */
 export interface TogetherDeps extends Required<ThreadHost> {
   /** Memory that the executions share. @default no shared limit */
   readonly memory?: CompositeMemory;

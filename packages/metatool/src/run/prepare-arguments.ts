@@ -32,7 +32,7 @@ export interface ArgumentProblem {
   readonly path: string;
   /** The problem and the allowed values, such as `must be integer, got the string "many"`. */
   readonly message: string;
-  /** How to fix it, if known. */
+  /** The remedy, if known. */
   readonly hint?: string;
 }
 

@@ -39,7 +39,7 @@ export type SavedTestOutcome =
       readonly reports: readonly TestReport[];
       /** Name of the recorded case, if any. */
       readonly recorded: string | undefined;
-      /** How the recorded run failed, if it did: the new case expects this failure. */
+      /** The failure of the recorded run, if it failed: the new case expects this failure. */
       readonly recordedError: Pick<CompositeError, "type" | "message"> | undefined;
       /** Findings about cases in the file of the tool. They count as failed. */
       readonly diagnostics: readonly Diagnostic[];

@@ -5,11 +5,10 @@ import { EventEmitter, once } from "node:events";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { CodedError } from "@toolcrib/diagnostics";
-import type { JsonValue } from "@toolcrib/json";
 import { startThreadedExecutions } from "@toolcrib/metatool";
 import { clientCall, slowTest } from "@toolcrib/testing";
-import { localIdentity, textResult } from "@toolcrib/tool";
-import { type CompositeOutcome, type RunRequest, setUpWorkshop } from "./workshop.ts";
+import { localIdentity } from "@toolcrib/tool";
+import { type CompositeOutcome, type RunRequest, sampleTools, setUpWorkshop } from "./workshop.ts";
 
 /** Emits `call` for each call of the tool `a.wait`. */
 const waiting = new EventEmitter();
@@ -17,21 +16,7 @@ const waiting = new EventEmitter();
 const lengths: number[] = [];
 
 const workshop = setUpWorkshop({
-  "github.searchIssues": {
-    work: ({ query }) => [{ id: 7, title: String(query) }],
-    inputSchema: { type: "object", properties: { query: { type: "string" } }, required: ["query"] },
-  },
-  "my-server.list": () => [1, 2],
-  "sad.fail": () => textResult("no such issue", true),
-  "sad.denied": () => {
-    throw new CodedError("POLICY_DENIED", "You may not");
-  },
-  "a.wait": async ({ n }) => {
-    waiting.emit("call");
-    // A cancelled tool is not waited for.
-    await delay(Number(n), undefined, { ref: false });
-    return n as JsonValue;
-  },
+  ...sampleTools(waiting),
   echo: (args) => {
     lengths.push(JSON.stringify(args).length);
     return args;

@@ -3,6 +3,7 @@
  * run them one level deeper, as a gateway does.
  */
 
+import type { EventEmitter } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { CodedError } from "@toolcrib/diagnostics";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
@@ -36,6 +37,27 @@ export interface WorkshopTool {
   readonly annotations?: ToolAnnotations;
   readonly labels?: Readonly<Record<string, string>>;
   readonly isComposite?: boolean;
+}
+
+/** Tools that return, fail, are denied, and wait. @param waiting emits `call` for each call of the tool `a.wait` */
+export function sampleTools(waiting: EventEmitter): { readonly [id: string]: Work | WorkshopTool } {
+  return {
+    "github.searchIssues": {
+      work: ({ query }) => [{ id: 7, title: String(query) }],
+      inputSchema: { type: "object", properties: { query: { type: "string" } }, required: ["query"] },
+    },
+    "my-server.list": () => [1, 2],
+    "sad.fail": () => textResult("no such issue", true),
+    "sad.denied": () => {
+      throw new CodedError("POLICY_DENIED", "You may not");
+    },
+    "a.wait": async ({ n }) => {
+      waiting.emit("call");
+      // A cancelled tool is not waited for.
+      await delay(Number(n), undefined, { ref: false });
+      return n as JsonValue;
+    },
+  };
 }
 
 /** A host over functions, by `namespace.name`. */

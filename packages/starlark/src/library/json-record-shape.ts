@@ -13,7 +13,7 @@ import type { JsonScanner } from "./json-scanner.ts";
 /** Up to this length, a key costs one step. */
 const maxKeyLength = 31;
 
-/** What JSON escapes. */
+/** The characters that JSON escapes. */
 const escaped = /["\\\u0000-\u001f]/;
 
 /** The keys of one or more decoded objects. */

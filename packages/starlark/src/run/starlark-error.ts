@@ -35,7 +35,7 @@ export interface StackEntry {
 /** Details of an error in addition to its message. */
 export interface StarlarkErrorDetails {
   readonly kind?: StarlarkErrorKind;
-  /** How to fix it. */
+  /** The remedy. */
   readonly hint?: string;
   /** The tool that failed, for a `tool_error`. */
   readonly tool?: string;

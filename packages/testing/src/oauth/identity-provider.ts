@@ -35,7 +35,7 @@ export interface IdentityProvider extends AsyncDisposable {
   find(token: string): Promise<FoundToken | undefined>;
 }
 
-/** What the provider knows about a token. */
+/** The facts of the provider about a token. */
 export interface FoundToken {
   readonly audience: string | undefined;
   readonly scopes: readonly string[];

@@ -26,7 +26,7 @@ export interface TaskProgram {
   readonly store: InMemoryTaskStore;
   readonly queue: InMemoryTaskMessageQueue;
   readonly waiting: Set<() => void>;
-  /** What `report` says about its state. */
+  /** The text of `report` about its state. */
   readonly status: string;
   /** Names of tools whose work ran, in order. */
   readonly ran: string[];

@@ -1,4 +1,4 @@
-/** What the toolspecs of a configuration take from the gateway and from the process. Types only. */
+/** The parts of the gateway and of the process that the toolspecs of a configuration use. Types only. */
 
 import type { Logger } from "@toolcrib/diagnostics";
 import type { createRecordedEgress } from "@toolcrib/egress";

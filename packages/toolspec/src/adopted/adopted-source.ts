@@ -70,7 +70,7 @@ const rules: {
   },
 };
 
-/** What is beside a manifest. */
+/** The files beside a manifest. */
 export interface BesideManifest {
   /** SHA-256 of its lock in hexadecimal digits; undefined where it has none. */
   readonly lockDigest: string | undefined;

@@ -2,7 +2,7 @@
 
 /** The component that inserts the secret into requests: the egress proxy (`sealed`) or the engine (`entrusted`). */
 export type Tier = "sealed" | "entrusted";
-/** How an image is built. */
+/** The way in which an image is built. */
 export type Builder = "go-static" | "node" | "python" | "toolpack";
 /** Kind of a credential. */
 export type CredentialType = "oauth2" | "api_key" | "basic" | "custom_env";
@@ -51,7 +51,7 @@ export interface ManifestCredential {
   readonly placeholderEnv?: string;
 }
 
-/** How a credential enters requests. Sealed: one of `header`, `query` and `pathPrefix`. Entrusted: `env`. */
+/** The place of a credential in requests. Sealed: one of `header`, `query` and `pathPrefix`. Entrusted: `env`. */
 export interface ManifestInject {
   /** Header that carries the credential, with `format`. */
   readonly header?: string;

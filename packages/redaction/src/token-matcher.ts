@@ -1,14 +1,19 @@
-/** The encodings of any token that is a fixed prefix and random hexadecimal digits. Pure. */
+/** Finds, in every encoding, any token that is a fixed prefix and random hexadecimal digits. Pure. */
 
 import type { Form, LazyForm } from "./form.ts";
+import { FormMatcher } from "./form-matcher.ts";
 import { base64Form, base64Within, hexForm } from "./secret-forms.ts";
 import { anyOf, caseless } from "./text-symbol.ts";
 
 const digits = "0123456789abcdefABCDEF";
 const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_";
 
-/** Returns the forms, in bytes, of any token of ASCII `prefix` and `digitCount` hexadecimal digits. */
-export function tokenForms(prefix: string, digitCount: number): readonly LazyForm[] {
+/** Creates a matcher, for bytes, of any token of ASCII `prefix` and `digitCount` hexadecimal digits, letters in either case. */
+export function createTokenMatcher(prefix: string, digitCount: number): FormMatcher<undefined> {
+  return new FormMatcher(tokenForms(prefix, digitCount).map((form) => ({ ...form, tag: undefined })));
+}
+
+function tokenForms(prefix: string, digitCount: number): readonly LazyForm[] {
   const bytes = new TextEncoder().encode(prefix);
   const whole = new Uint8Array(bytes.length + digitCount);
   whole.set(bytes);
