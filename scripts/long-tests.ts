@@ -1,6 +1,6 @@
 /**
- * Test files that take about six seconds of CPU time or more, or a minute of waiting, and whose subject other files of `npm
- * test` touch, too. `npm run verify` runs them, and so does `npm test` where they, or the folder that they are in, are named.
+ * Test files that take about five seconds of CPU time or more, or a minute of waiting, or whose cases `npm run verify` runs
+ * anyway, and whose subject other files of `npm test` touch, too. `npm run verify` runs them, and so does `npm test` where they, or the folder that they are in, are named.
  */
 export const longTests: readonly string[] = [
   "packages/cli/test/add-servers.process.test.ts",
@@ -9,11 +9,14 @@ export const longTests: readonly string[] = [
   "packages/cli/test/e2e/bridge-clients.process.test.ts",
   "packages/cli/test/e2e/canaries.security.process.test.ts",
   "packages/cli/test/e2e/clients.process.test.ts",
+  "packages/cli/test/e2e/guide-chains.process.test.ts",
+  "packages/cli/test/e2e/guide-guards.process.test.ts",
   "packages/cli/test/e2e/guide-images.process.test.ts",
   "packages/cli/test/e2e/guide-labels.process.test.ts",
   "packages/cli/test/e2e/guide-more.process.test.ts",
   "packages/cli/test/e2e/guide-packages.process.test.ts",
   "packages/cli/test/e2e/guide-policies.process.test.ts",
+  "packages/cli/test/e2e/guide-seeing.process.test.ts",
   "packages/cli/test/e2e/guide-start.process.test.ts",
   "packages/cli/test/e2e/guide.process.test.ts",
   "packages/cli/test/e2e/hosts.security.process.test.ts",
@@ -27,8 +30,13 @@ export const longTests: readonly string[] = [
   "packages/cli/test/pty.security.process.test.ts",
   "packages/cli/test/publish-saved.process.test.ts",
   "packages/cli/test/refused-calls.process.test.ts",
+  "packages/cli/test/reload-load.process.test.ts",
   "packages/cli/test/saved.process.test.ts",
   "packages/gateway/test/package-programs.security.process.test.ts",
+  "packages/mcpkg-install/test/kill-first.process.test.ts",
+  "packages/mcpkg-install/test/kill-remove-last.process.test.ts",
+  "packages/mcpkg-install/test/kill-remove-one.process.test.ts",
+  "packages/mcpkg-install/test/kill-user.process.test.ts",
   "packages/mcpkg/test/foreign-archives.process.test.ts",
   "packages/metatool/test/run/isolated.process.test.ts",
   "packages/metatool/test/saved/saved-kill.process.test.ts",

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { JsonObject } from "@toolcrib/json";
-import { waitUntil } from "@toolcrib/testing";
+import { slowTest, waitUntil } from "@toolcrib/testing";
 import {
   approve,
   callsIn,
@@ -32,7 +32,7 @@ function typeOf(answer: JsonObject): unknown {
 }
 
 describe("the authority of a composite", () => {
-  it("is that of its caller: denied tools stay denied by every route", async () => {
+  it("is that of its caller: denied tools stay denied by every route", slowTest, async () => {
     let deletions = 0;
     await using server = await startScriptedServer({
       tools: () => [toolNamed("get"), toolNamed("delete")],

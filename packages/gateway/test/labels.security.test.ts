@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { JsonObject } from "@toolcrib/json";
-import { fastSample, makeTemporaryDirectory } from "@toolcrib/testing";
+import { fastSample, makeTemporaryDirectory, slowTest } from "@toolcrib/testing";
 import {
   dataOf,
   onHttp,
@@ -154,7 +154,7 @@ describe("a labelled value", () => {
     });
   }
 
-  it("cannot be passed on by a client that has received it in any way", async () => {
+  it("cannot be passed on by a client that has received it in any way", slowTest, async () => {
     await using servers = await startServers();
     const ways: { readonly [name: string]: (client: Client, server: string) => Promise<unknown> } = {
       "a call": (client, server) => client.callTool({ name: `${server}__read`, arguments: {} }),

@@ -139,7 +139,7 @@ describe("a saved tool that the operator did not approve", () => {
     assert.deepEqual(calls, []);
   });
 
-  it("runs with the permissions of the owners of all tools around an inner call", async () => {
+  it("runs with the permissions of the owners of all tools around an inner call", slowTest, async () => {
     await using test = await start();
     const { restricted, privileged, calls } = test;
     await save(restricted, "helper", hidden);
@@ -181,7 +181,7 @@ describe("a saved tool that the operator did not approve", () => {
     assert.match(String(denied[0]?.rule), /policy\.clients\.restricted\.deny/);
   });
 
-  it("adds the owners of nested tools up", async () => {
+  it("adds the owners of nested tools up", slowTest, async () => {
     await using test = await start();
     const { restricted, privileged, calls } = test;
     const other = await test.connect({ as: "other" });

@@ -345,7 +345,7 @@ describe("resources", () => {
     },
   );
 
-  it("that a server refuses to report take no share of a stream that stays open", async () => {
+  it("that a server refuses to report take no share of a stream that stays open", slowTest, async () => {
     await using server = await startScriptedServer({
       resources: () => [],
       templates: () => [{ uriTemplate: "long://{id}", name: "long" }],

@@ -27,7 +27,7 @@ const compileCache = fileURLToPath(new URL("../../../node_modules/.cache/toolcri
 /** Children at a time. */
 const width = 4;
 /** A quick run tests one of this many points. */
-const sampleStep = 16;
+const sampleStep = 32;
 
 function run({ home, project }: TestPlace, name: string, step: number, when: string) {
   const args = [...conditions, child, home, project, name, String(step), when];

@@ -32,7 +32,8 @@ async function openUntilComplete(home: string, expectedCount: number): Promise<v
   await waitUntil(
     async () => {
       await store.audit.flush();
-      return unknownIn(home).length >= expectedCount && markersOf(home).length <= 1;
+      // The marker of a killed run goes last. Reading thousands of records again and again would take most of this test.
+      return markersOf(home).length <= 1 && unknownIn(home).length >= expectedCount;
     },
     { timeoutMs: 120_000 },
   );

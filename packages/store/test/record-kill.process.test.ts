@@ -12,7 +12,7 @@ const conditions = process.execArgv.filter((argument) => argument.startsWith("--
 /** Children at a time. */
 const width = 3;
 /** A quick run tests one of this many points. */
-const sampleStep = 8;
+const sampleStep = 16;
 let points = 0;
 
 function run(home: string, name: string, step: number, when: string) {

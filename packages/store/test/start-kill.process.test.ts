@@ -13,7 +13,7 @@ const conditions = process.execArgv.filter((argument) => argument.startsWith("--
 /** Children at a time. */
 const width = 3;
 /** A quick run tests one of this many points. */
-const sampleStep = 12;
+const sampleStep = 24;
 let points = 0;
 
 type When = "before" | "half" | "after";
