@@ -21,6 +21,8 @@ export interface Mutation {
   readonly span: Span;
   /** The text in the place of that at `span`. */
   readonly text: string;
+  /** Position at the start of the changed expression: code that is executed where the change has an effect. */
+  readonly executedAt: number;
 }
 
 const exchanged: { readonly [text: string]: string } = {
@@ -42,11 +44,12 @@ const exchanged: { readonly [text: string]: string } = {
 export function mutationsOf(file: SourceFile): readonly Mutation[] {
   const mutations: Mutation[] = [];
   const negate = (condition: Node) => {
-    mutations.push({ span: spanOf(condition), text: `!(${condition.getText()})` });
+    const span = spanOf(condition);
+    mutations.push({ span, text: `!(${condition.getText()})`, executedAt: span.start });
   };
-  const exchange = (node: Node) => {
+  const exchange = (node: Node, of: Node) => {
     const text = exchanged[node.getText()];
-    if (text !== undefined) mutations.push({ span: spanOf(node), text });
+    if (text !== undefined) mutations.push({ span: spanOf(node), text, executedAt: spanOf(of).start });
   };
   /** Conditions that consist of one comparison, whose negation is the exchange of its operator. */
   const negated = new Set<Node>();
@@ -60,12 +63,12 @@ export function mutationsOf(file: SourceFile): readonly Mutation[] {
     } else if (isBinaryExpression(node)) {
       const { kind } = node.operatorToken;
       const isJunction = kind === SyntaxKind.AmpersandAmpersandToken || kind === SyntaxKind.BarBarToken;
-      if (isJunction || !negated.has(node)) exchange(node.operatorToken);
+      if (isJunction || !negated.has(node)) exchange(node.operatorToken, node);
     } else if (isPropertyAccessExpression(node)) {
       const { text } = node.name;
-      if (text === "some" || text === "every") exchange(node.name);
+      if (text === "some" || text === "every") exchange(node.name, node);
     } else if (node.kind === SyntaxKind.TrueKeyword || node.kind === SyntaxKind.FalseKeyword) {
-      if (!isLiteralTypeNode(node.parent)) exchange(node);
+      if (!isLiteralTypeNode(node.parent)) exchange(node, node);
     }
   });
   return mutations.sort((a, b) => a.span.start - b.span.start);

@@ -233,7 +233,6 @@ export class CedarPolicies implements FilePolicies, Disposable {
   }
 
   #inOrder(rules: readonly string[]): readonly Policy[] {
-    if (rules.length === 1) return rules.flatMap((rule) => this.#byRule.get(rule) ?? []);
     return this.policies.filter(({ rule }) => rules.includes(rule));
   }
 
@@ -270,10 +269,8 @@ export class CedarPolicies implements FilePolicies, Disposable {
   /** Returns what policies read of a call; undefined where its decision is not to be remembered. */
   #callKey(call: CallFacts): string | undefined {
     const { context, times, texts, integers } = this.#reads;
-    if (context === undefined || times === undefined || texts === undefined || integers === undefined) {
-      return undefined;
-    }
-    if (context.size === 0 && texts.size === 0 && integers.size === 0) return "call";
+    if (context === undefined) return undefined;
+    if (times === undefined || texts === undefined || integers === undefined) return undefined;
     const read: unknown[] = [];
     for (const name of new Set([...texts, ...integers])) {
       read.push(name, Object.hasOwn(call.args, name) ? call.args[name] : null);

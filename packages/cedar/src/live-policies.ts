@@ -163,16 +163,14 @@ export class LivePolicies implements AsyncDisposable {
   async #poll(): Promise<void> {
     const configurations = this.#configurations;
     const seen = await signatureOf(this.#files);
-    if (seen === this.#seen || configurations !== this.#configurations) return;
-    let files: readonly PolicyFile[];
-    try {
-      files = await readAll(this.#files, readRegularFile);
-    } catch (error) {
-      // An editor may be replacing the file: the next poll reads it again.
-      this.#reject(messageOf(error));
+    if (seen === this.#seen) return;
+    // An editor may be replacing a file: the next poll reads it again.
+    const files = await readAll(this.#files, readRegularFile).catch(messageOf);
+    if (configurations !== this.#configurations) return;
+    if (typeof files === "string") {
+      this.#reject(files);
       return;
     }
-    if (configurations !== this.#configurations) return;
     this.#seen = seen;
     if (textsOf(files) === textsOf(this.#files)) {
       this.#problem = undefined;

@@ -308,4 +308,18 @@ describe("CedarPolicies", () => {
     assert.equal(whole.decide(callOf({ merge: 1 })).kind, "allow");
     assert.equal(whole.decide(callOf({ other: 1 })).kind, "deny");
   });
+
+  it("remembers a bounded number of clients", async () => {
+    using policies = await open("permit(principal, action, resource);");
+    const ask = (name: string) => policies.mayReach(localIdentity("token", name), tool.server);
+    for (let count = 1; count <= 1000; count += 1) {
+      assert.ok(ask(`client-${count}`));
+      assert.equal(policies.seenClients().length, count);
+    }
+    assert.ok(ask("another"));
+    assert.deepEqual(
+      policies.seenClients().map(({ id }) => id),
+      ["another"],
+    );
+  });
 });

@@ -1,9 +1,12 @@
 /** Policy files that change while they are in force. */
 
 import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
 import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { LivePolicies } from "@toolcrib/cedar";
 import { makeTemporaryDirectory, waitUntil, writeFiles } from "@toolcrib/testing";
+import { localIdentity } from "@toolcrib/tool";
 
 const permit = (client: string) =>
   `@id("${client}") permit(principal == Client::"token/${client}", action, resource);\n`;
@@ -50,12 +53,51 @@ test("policies that are in force are reported as such, and polled further, where
     // A refused change is reported, and does not end the polls either.
     write(`permit(${"y".repeat(count)}`);
     await waitUntil(() => live.status().problem !== undefined);
+    assert.match(live.status().problem ?? "", /^main\.cedar:1:\d+: error /);
     assert.equal(used.at(-1), live.current);
   }
   assert.equal(warned.filter((message) => message.includes("the previous ones stay in force")).length, 2);
   assert.equal(warned.length, 2);
   assert.match(failures.join("\n"), /policy\.changed was not recorded.*the audit trail fails/);
   assert.match(failures.join("\n"), /the check of names fails/);
+});
+
+test("tools that show only what their caller may use, and saved ones, need no permit of the files", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const silent = () => undefined;
+  const path = directory.join("main.cedar");
+  await using live = await LivePolicies.open([{ path, name: "main.cedar", text: "" }], {
+    policy: { replaceFiles: silent },
+    attributesOf: () => ({ roles: [], labels: {} }),
+    record: silent,
+    checkNames: silent,
+    logger: { debug: silent, info: silent, warn: silent, error: silent },
+    onReplaced: silent,
+  });
+  const decided = (server: string, name: string) => {
+    const target = {
+      kind: "tool",
+      id: `${server}:${name}`,
+      name,
+      wireName: name,
+      server: { id: server, transport: "none", trustState: "none", mutabilityClass: "unknown", labels: {} },
+      origin: "meta",
+      version: "",
+      tags: [],
+      isReadOnly: true,
+      isDestructive: false,
+      isIdempotent: true,
+      isOpenWorld: false,
+    } as const;
+    return live.current.decide({ identity: localIdentity("token", "ci"), action: "list", target }).kind;
+  };
+  const kinds = [
+    decided("toolcrib", "search_tools"),
+    decided("saved", "mine"),
+    decided("toolcrib", "save_tool"),
+    decided("a", "mine"),
+  ];
+  assert.deepEqual(kinds, ["allow", "allow", "deny", "deny"]);
 });
 
 test("the policies of another configuration are in force and watched, also where the former ones cannot be ended", async () => {
@@ -93,4 +135,37 @@ test("the policies of another configuration are in force and watched, also where
   assert.ok(live.current !== policies && used.at(-2) === live.current);
   assert.deepEqual(reported, [live.status()], "without a warning, as there is no finding");
   assert.deepEqual(live.status().files, ["new.cedar"]);
+});
+
+test("a poll of files that another configuration replaces reports nothing about them", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  await using directory = await makeTemporaryDirectory();
+  const silent = () => undefined;
+  const deps = {
+    policy: { replaceFiles: silent },
+    attributesOf: () => ({ roles: [], labels: {} }),
+    checkNames: silent,
+    logger: { debug: silent, info: silent, warn: silent, error: silent },
+    onReplaced: silent,
+  };
+  const file = (name: string) => ({ path: directory.join(name), name, text: permit("one") });
+  writeFiles(directory.path, { "new.cedar": permit("one") });
+  // The change comes so many turns of the event loop after the poll began.
+  for (let turns = 0; turns < 10; turns += 1) {
+    const rejected: string[] = [];
+    writeFiles(directory.path, { "old.cedar": permit("one") });
+    const record: Parameters<typeof LivePolicies.open>[1]["record"] = (type) => {
+      if (type === "policy.rejected") rejected.push(type);
+    };
+    const live = await LivePolicies.open([file("old.cedar")], { ...deps, record });
+    const { commit } = await live.prepare([file("new.cedar")], deps.attributesOf);
+    rmSync(directory.join("old.cedar"));
+    t.mock.timers.tick(1000);
+    for (let turn = 0; turn < turns; turn += 1) await nextTurn();
+    const before = rejected.length;
+    commit();
+    await live[Symbol.asyncDispose]();
+    assert.equal(live.status().problem, undefined, `after ${turns} turns`);
+    assert.equal(rejected.length, before, `after ${turns} turns`);
+  }
 });

@@ -82,6 +82,49 @@ describe("ToolPolicy", () => {
   check("allow policy.allow[0]", { allow: ["a:resources/file:///pub/*"] }, "a:resources/file:///pub/x");
 });
 
+describe("A deny list that names resources of a server", () => {
+  const check = (expected: string, pattern: string, id: `${string}:${string}`) =>
+    it(`answers "${expected}" for "${id}" where it is "${pattern}"`, () => {
+      assert.equal(decided({ deny: [pattern] }, id), expected);
+    });
+  const normalized = "a:resources/file:///pub/x";
+  const other = "a:resources/FILE:///pub/x";
+  check("allow default", "a:resources/file:///etc/*", normalized);
+  // It matches none of these, and refuses a URI that the server could read as one that it matches.
+  check("deny policy.deny", "a:resources/file:///etc/*", other);
+  check("deny policy.deny", "a__resources/file:///etc/*", other);
+  check("deny policy.deny", "?:resources/file:///etc/*", other);
+  check("deny policy.deny", "a:*secret", other);
+  check("deny policy.deny", "*etc*", other);
+  check("deny policy.deny", "a*etc", other);
+  check("deny policy.deny", "*:x/resources/*", other);
+  check("deny policy.deny", "a:resources/file:///etc/*", "a:resources/note:a/%41");
+  check("allow default", "a:resources/file:///etc/*", "a:resources/note:a/A");
+  // These name resources of another server, or tools and prompts.
+  check("allow default", "a:resources/file:///etc/*", "b:resources/FILE:///pub/x");
+  check("allow default", "b:*secret", other);
+  check("allow default", "b*etc", other);
+  check("allow default", "*:delete_*", other);
+  check("allow default", "a:prompts/*", other);
+  check("allow default", "a", other);
+  check("allow default", "etc", other);
+});
+
+describe("A namespace", () => {
+  const check = (expected: boolean, settings: Partial<PolicySettings>) =>
+    it(`${expected ? "can be" : "cannot be"} reached under ${JSON.stringify(settings)}`, () => {
+      const policy = new ToolPolicy({ allow: undefined, deny: [], clients: {}, ...settings }, []);
+      assert.equal(policy.mayReach(localIdentity("token", "ci"), "a"), expected);
+    });
+  check(true, {});
+  check(true, { allow: ["x", "a:b"] });
+  check(true, { allow: ["x", "a__b"] });
+  check(false, { allow: ["b:*", "ab:*"] });
+  check(true, { deny: ["a:b*", "b:*"] });
+  check(false, { deny: ["x", "a:*"] });
+  check(false, { deny: ["x", "a__*"] });
+});
+
 describe("The rules of a client", () => {
   const person = { issuer: "https://id.example.com", subject: "17", name: "ci", roles: [] };
   const rules = { allow: undefined, deny: ["a:b"] };
@@ -256,6 +299,21 @@ describe("A tool that is switched off", () => {
       "the operator can enable it: toolcrib enable tool a:b",
       "the operator can enable it: toolcrib enable tool 'c__*'",
     ]);
+  });
+});
+
+describe("The reason of a denial", () => {
+  it("shows a name whole, and no more than the beginning of a long one", () => {
+    const settings = { allow: undefined, deny: ["*"], clients: {}, disabled: ["*"] };
+    const policy = new ToolPolicy(settings, []);
+    const shownIn = (name: string) => {
+      const id = `a:${name}` as const;
+      const decisions = [policy.decide(localIdentity("token", "ci"), id, "x"), policy.switchedOff(id, "x")];
+      return decisions.map((one) => (one?.kind === "deny" ? /"(a:.*?)"/.exec(one.reason)?.[1] : undefined));
+    };
+    assert.deepEqual(shownIn("b"), ["a:b", "a:b"]);
+    const shown = `a:${"b".repeat(198)}…`;
+    assert.deepEqual(shownIn("b".repeat(300)), [shown, shown]);
   });
 });
 
