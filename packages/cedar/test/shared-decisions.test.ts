@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import cedar from "@cedar-policy/cedar-wasm/nodejs";
 import type { JsonValue } from "@toolcrib/json";
-import type { PolicyRequest } from "@toolcrib/policy";
+import type { Decision, PolicyRequest } from "@toolcrib/policy";
 import { runCount } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import fc from "fast-check";
@@ -29,6 +29,13 @@ function callOf(args: { readonly [name: string]: JsonValue }): PolicyRequest {
     },
     call: { args, depth: 0, parentTool: "", era: "modern", now: 0, labels: [], seenLabels: [] },
   };
+}
+
+/** Where the engine cannot read its input, it names a column, which depends on how many policies were opened before. */
+function withoutColumn(decision: Decision): Decision {
+  return decision.kind === "allow"
+    ? decision
+    : { ...decision, reason: decision.reason.replace(/ at line 1 column \d+/, "") };
 }
 
 const forbidWhen = (condition: string) =>
@@ -115,7 +122,11 @@ describe("shared decisions", () => {
           using fresh = await open(forbidWhen(asked));
           const request = callOf({ path: one, amount: one });
           const decision = shared.decide(request);
-          assert.deepEqual(decision, fresh.decide(request), `${asked} about ${JSON.stringify(one)}`);
+          assert.deepEqual(
+            withoutColumn(decision),
+            withoutColumn(fresh.decide(request)),
+            `${asked} about ${JSON.stringify(one)}`,
+          );
           decided += 1;
           if (decision.kind === "allow") allowed += 1;
         }
