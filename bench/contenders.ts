@@ -94,7 +94,7 @@ async function freePort(): Promise<number> {
 }
 
 /** Connects to the URL that a child prints on stdout when it listens. */
-function launchedByUrlLine(child: Child): Launched {
+export function launchedByUrlLine(child: Child): Launched {
   let url: URL | undefined;
   return {
     child,

@@ -26,6 +26,8 @@ export interface LoadOptions {
   readonly turnMs: number;
   /** Load before the first turn, so that the compiler has seen the hot path. */
   readonly warmUpMs: number;
+  /** Calls before the first turn at each concurrency, where a busy machine makes fewer in that time. @default 0 */
+  readonly warmUpCalls?: number;
   /** Time at rest after the last round, after which memory is read again. */
   readonly restMs: number;
   readonly concurrencies: readonly number[];
@@ -46,6 +48,8 @@ export interface LoadFigures {
   readonly cpuMsPerCall: number | undefined;
   /** The same for the load client. */
   readonly clientCpuMsPerCall: number;
+  /** The figures of each round, in order, for comparisons of rounds. */
+  readonly rounds: readonly Turn[];
 }
 
 /** All figures of one contender, or the reason for their absence. */
@@ -62,11 +66,13 @@ export type LoadResult =
     }
   | { readonly kind: "failed"; readonly contender: Contender; readonly reason: string };
 
-interface Turn {
+/** One turn of one contender at one concurrency. */
+export interface Turn {
   readonly calls: number;
   readonly seconds: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
+  /** User and system time of the contender without its upstream. */
   readonly cpuMs: number | undefined;
   readonly clientCpuMs: number;
 }
@@ -108,6 +114,18 @@ async function load(
     over = true;
   }
   return { latencies, seconds: (performance.now() - start) / 1000 };
+}
+
+/** Longest warm-up at one concurrency, in milliseconds. */
+const warmUpMaxMs = 20_000;
+
+/** Loads a contender for a time and for a number of calls, so that the compiler has seen its hot path. */
+async function warmUp(ready: Ready, concurrency: number, options: LoadOptions): Promise<void> {
+  const { warmUpMs, warmUpCalls = 0, signal } = options;
+  let calls = 0;
+  for (let ms = 0; ms < warmUpMaxMs && (ms === 0 || calls < warmUpCalls); ms += warmUpMs) {
+    calls += (await load(ready, concurrency, warmUpMs, signal)).latencies.length;
+  }
 }
 
 async function takeTurn(
@@ -166,6 +184,7 @@ function toFigures(turns: readonly Turn[]): LoadFigures {
     p99Ms: median(turns.map((turn) => turn.p99Ms)),
     cpuMsPerCall: Number.isNaN(cpuMs) ? undefined : cpuMs / calls,
     clientCpuMsPerCall: turns.reduce((sum, turn) => sum + turn.clientCpuMs, 0) / calls,
+    rounds: turns,
   };
 }
 
@@ -193,7 +212,7 @@ export async function measureLoad(
     turns.set(contender, new Map(options.concurrencies.map((concurrency) => [concurrency, []])));
     await attempt(contender, async () => {
       for (const concurrency of options.concurrencies) {
-        await load(ready, concurrency, options.warmUpMs, options.signal);
+        await warmUp(ready, concurrency, options);
       }
       ready.client.rest();
     });

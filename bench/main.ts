@@ -15,6 +15,7 @@ import { drawBenchmark } from "../site/pictures/benchmark.ts";
 import { killAllChildren, stopAllChildren } from "./children.ts";
 import { benchComposites } from "./composites.ts";
 import { allContenders, type Contender, type Upstream } from "./contenders.ts";
+import { benchGovernance } from "./governance.ts";
 import { benchHostileClient } from "./hostile-client.ts";
 import { benchHostileServers } from "./hostile-servers.ts";
 import { writeCheckout, writeInstalled } from "./installed.ts";
@@ -31,7 +32,8 @@ const usage = `npm run bench -- [options]
 
   --only a,b     only these: direct, pipe, toolcrib, toolcrib-checkout,
                  mcp-proxy, supergateway, mcp-hub; and the parts load, start-up,
-                 search, composites, toolspecs, hostile (servers), hostile-client
+                 search, composites, toolspecs, governance, hostile (servers),
+                 hostile-client
   --rounds N     turns of each contender (default 10)
   --quick        two short turns each: does it work, not how fast;
                  without search unless --only search
@@ -48,7 +50,16 @@ const firstStart =
 const laterStart = "it loads policies, sandboxes, the audit trail, search and composites.";
 const concurrencies = [1, 32];
 const readyLimitMs = 20_000;
-const parts = ["load", "start-up", "search", "composites", "toolspecs", "hostile", "hostile-client"] as const;
+const parts = [
+  "load",
+  "start-up",
+  "search",
+  "composites",
+  "toolspecs",
+  "governance",
+  "hostile",
+  "hostile-client",
+] as const;
 type Part = (typeof parts)[number];
 
 /** Interrupted by Ctrl-C. */
@@ -219,6 +230,11 @@ async function ownTables(
     progress("Toolspecs");
     const home = mkdtempSync(join(temporaryFolder, "toolspecs-"));
     tables.push(...(await benchToolspecs(toolcrib, home, options)));
+  }
+  if (plan.parts.has("governance")) {
+    progress("Governance");
+    const makeHome = (name: string) => mkdtempSync(join(temporaryFolder, `${name}-`));
+    tables.push(...(await benchGovernance(toolcrib, { ...plan, ...options, progress, makeHome })));
   }
   if (plan.parts.has("hostile")) {
     progress("Hostile servers");

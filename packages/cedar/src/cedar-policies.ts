@@ -4,12 +4,14 @@
  * policy out, which would turn off a `forbid`.
  *
  * Decisions are shared between requests that do not differ in anything that a policy
- * reads (`readsOf`): an evaluation takes 0.1 to 1 ms, a shared decision some microseconds.
+ * reads (`readsOf`): an evaluation takes 0.1 to 1 ms, a shared decision some microseconds. Of an
+ * argument that policies only compare with their own texts and numbers, they read the answers.
  */
 
 import { hash } from "node:crypto";
 import type { AuthorizationError, EntityJson } from "@cedar-policy/cedar-wasm/nodejs";
 import { messageOf } from "@toolcrib/diagnostics";
+import type { JsonValue } from "@toolcrib/json";
 import type {
   CallFacts,
   ClientAttributes,
@@ -21,6 +23,7 @@ import type {
 } from "@toolcrib/policy";
 import { isNormalizedUri } from "@toolcrib/policy";
 import { type Identity, rightsKey } from "@toolcrib/tool";
+import type { ArgumentQuestion } from "./argument-questions.ts";
 import { type CedarModule, loadCedar } from "./cedar-module.ts";
 import type { ParsedPolicies, Policy } from "./parse-policies.ts";
 import { type PolicyReads, readsOf } from "./policy-reads.ts";
@@ -87,7 +90,9 @@ export class CedarPolicies implements FilePolicies, Disposable {
   readonly #deps: CedarPoliciesDeps;
   readonly #byRule: ReadonlyMap<string, Policy>;
   readonly #reads: PolicyReads;
-  /** The arguments that each policy reads, of those that read any. */
+  /** What all policies together ask about arguments. */
+  readonly #asked: Pick<PolicyReads, "textQuestions" | "integerQuestions">;
+  /** What each policy reads, of those that read arguments. */
   readonly #readers: readonly { readonly policy: Policy; readonly reads: PolicyReads }[];
   readonly #readsUris: boolean;
   readonly #setId: string;
@@ -101,6 +106,8 @@ export class CedarPolicies implements FilePolicies, Disposable {
     this.policies = policies;
     this.#byRule = new Map(policies.map((policy) => [policy.rule, policy]));
     this.#reads = readsOf(policies.map(({ json }) => json));
+    const { textQuestions, integerQuestions } = this.#reads;
+    this.#asked = { textQuestions, integerQuestions };
     this.#readers = policies
       .map((policy) => ({ policy, reads: readsOf([policy.json]) }))
       .filter(({ reads: { texts, integers } }) => texts?.size !== 0 || integers?.size !== 0);
@@ -269,12 +276,12 @@ export class CedarPolicies implements FilePolicies, Disposable {
   /** Returns what policies read of a call; undefined where its decision is not to be remembered. */
   #callKey(call: CallFacts): string | undefined {
     const { context, times, texts, integers } = this.#reads;
+    const { textQuestions, integerQuestions } = this.#asked;
     if (context === undefined) return undefined;
     if (times === undefined || texts === undefined || integers === undefined) return undefined;
     const read: unknown[] = [];
-    for (const name of new Set([...texts, ...integers])) {
-      read.push(name, Object.hasOwn(call.args, name) ? call.args[name] : null);
-    }
+    for (const name of texts) read.push(readOfText(argumentOf(call, name), textQuestions.get(name)));
+    for (const name of integers) read.push(readOfInteger(argumentOf(call, name), integerQuestions.get(name)));
     if (context.has("depth")) read.push(call.depth);
     if (context.has("parent")) read.push(call.parentTool);
     if (context.has("era")) read.push(call.era);
@@ -340,19 +347,55 @@ function readsUris({ resource, named }: PolicyReads): boolean {
   return named.values().some((uid) => uid.startsWith("Resource "));
 }
 
+function argumentOf({ args }: Pick<CallFacts, "args">, name: string): JsonValue | undefined {
+  return Object.hasOwn(args, name) ? args[name] : undefined;
+}
+
+/** Returns what policies learn of an argument that they read as a text; all of it where they ask more than questions. */
+function readOfText(
+  value: JsonValue | undefined,
+  questions: readonly ArgumentQuestion[] | undefined,
+): unknown {
+  if (value === undefined || value === null) return null;
+  const text = argumentText(value);
+  if (text === undefined) return unclear;
+  // The engine refuses halves of surrogate pairs.
+  return questions !== undefined && text.isWellFormed() ? answersTo(questions, text) : [text];
+}
+
+/** The same for an argument that they read as a whole number. */
+function readOfInteger(
+  value: JsonValue | undefined,
+  questions: readonly ArgumentQuestion[] | undefined,
+): unknown {
+  if (value === undefined || value === null) return null;
+  if (!Number.isSafeInteger(value)) return unclear;
+  return questions === undefined ? [value] : answersTo(questions, value as number);
+}
+
+/** Stands for an argument in a form that policies do not judge. Answers are a text, and a whole argument is alone in a list. */
+const unclear: readonly unknown[] = [];
+
+/** Returns the answers as a text of digits, with a first one for an argument without questions. */
+function answersTo(questions: readonly ArgumentQuestion[], value: string | number): string {
+  let answers = "1";
+  for (const question of questions) answers += question(value) ? "1" : "0";
+  return answers;
+}
+
 /** Returns the first argument that a policy reads in a form that it does not have. An absent one, or `null`, is no argument. */
 function unclearArgument(
   { args }: CallFacts,
   { texts, integers }: PolicyReads,
 ): { readonly name: string; readonly wanted: string } | undefined {
   for (const name of texts ?? Object.keys(args)) {
-    const value = Object.hasOwn(args, name) ? args[name] : undefined;
+    const value = argumentOf({ args }, name);
     if (value !== undefined && value !== null && argumentText(value) === undefined) {
       return { name, wanted: "a short text, a number, true or false" };
     }
   }
   for (const name of integers ?? Object.keys(args)) {
-    const value = Object.hasOwn(args, name) ? args[name] : undefined;
+    const value = argumentOf({ args }, name);
     if (value !== undefined && value !== null && !Number.isSafeInteger(value)) {
       return { name, wanted: "a whole number" };
     }

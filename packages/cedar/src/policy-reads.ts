@@ -5,6 +5,7 @@
  */
 
 import type { Expr, PolicyJson } from "@cedar-policy/cedar-wasm/nodejs";
+import { type ArgumentQuestion, askedOperand } from "./argument-questions.ts";
 import { entityOf, isVariable, memberOf, operandsOf, operationOf, textOf } from "./expressions.ts";
 import { toUid } from "./policy-scope.ts";
 
@@ -22,7 +23,14 @@ export interface PolicyReads {
   readonly texts: ReadonlySet<string> | undefined;
   /** Names of arguments that are read as whole numbers; `undefined`: possibly all. */
   readonly integers: ReadonlySet<string> | undefined;
+  /** What is asked about these texts; an argument that is not among them counts as a whole. */
+  readonly textQuestions: ArgumentQuestions;
+  /** The same about whole numbers. */
+  readonly integerQuestions: ArgumentQuestions;
 }
+
+/** All that policies ask about arguments, by their names; none where they ask only whether there is one. */
+export type ArgumentQuestions = ReadonlyMap<string, readonly ArgumentQuestion[]>;
 
 /** Returns what `policies` read, all of them together. */
 export function readsOf(policies: readonly PolicyJson[]): PolicyReads {
@@ -39,6 +47,28 @@ export function readsOf(policies: readonly PolicyJson[]): PolicyReads {
   return reads;
 }
 
+type ArgumentKind = "texts" | "integers";
+
+/** An argument that an expression reads: its value, or whether there is one. */
+interface ArgumentRead {
+  readonly kind: ArgumentKind;
+  /** Undefined for a name that the request decides. */
+  readonly name: string | undefined;
+  readonly nameExpr: Expr;
+  readonly isValue: boolean;
+}
+
+/** Returns what `context.arguments.getTag("path")` reads, and the same with `integers` and `hasTag`. */
+function argumentReadOf(expr: Expr): ArgumentRead | undefined {
+  const value = operationOf(expr, "getTag");
+  const read = value ?? operationOf(expr, "hasTag");
+  const member = read === undefined ? undefined : memberOf(read.left);
+  if (read === undefined || member === undefined || !isVariable(member.left, "context")) return undefined;
+  if (member.attr !== "arguments" && member.attr !== "integers") return undefined;
+  const kind = member.attr === "arguments" ? "texts" : "integers";
+  return { kind, name: textOf(read.right), nameExpr: read.right, isValue: value !== undefined };
+}
+
 class ReadsCollector implements PolicyReads {
   readonly named = new Set<string>();
   resource: Set<string> | undefined = new Set();
@@ -46,13 +76,15 @@ class ReadsCollector implements PolicyReads {
   times: Set<string> | undefined = new Set();
   texts: Set<string> | undefined = new Set();
   integers: Set<string> | undefined = new Set();
+  readonly #questions = { texts: new QuestionsByName(), integers: new QuestionsByName() };
 
   name({ type, id }: { readonly type: string; readonly id: string }): void {
     this.named.add(`${type} ${id}`);
   }
 
   visit(expr: Expr): void {
-    if (this.#visitArgument(expr) || this.#visitMember(expr) || this.#visitComparison(expr)) return;
+    if (this.#visitQuestion(expr) || this.#visitArgument(expr)) return;
+    if (this.#visitMember(expr) || this.#visitComparison(expr)) return;
     if (isVariable(expr, "resource")) this.resource = undefined;
     if (isVariable(expr, "context")) {
       this.context = undefined;
@@ -63,20 +95,37 @@ class ReadsCollector implements PolicyReads {
     for (const operand of operandsOf(expr)) this.visit(operand);
   }
 
-  /** `context.arguments.getTag("path")`, and the same with `integers` and `hasTag`. */
+  get textQuestions(): ArgumentQuestions {
+    return this.#questions.texts.asked();
+  }
+
+  get integerQuestions(): ArgumentQuestions {
+    return this.#questions.integers.asked();
+  }
+
+  /** A read of an argument that is no part of a question, or of whether there is one. */
   #visitArgument(expr: Expr): boolean {
-    const read = operationOf(expr, "getTag") ?? operationOf(expr, "hasTag");
-    const member = read === undefined ? undefined : memberOf(read.left);
-    if (read === undefined || member === undefined || !isVariable(member.left, "context")) return false;
-    if (member.attr !== "arguments" && member.attr !== "integers") return false;
-    const name = textOf(read.right);
-    const kind = member.attr === "arguments" ? "texts" : "integers";
+    const read = argumentReadOf(expr);
+    if (read === undefined) return false;
+    const { kind, name, nameExpr, isValue } = read;
     if (name === undefined) {
       this[kind] = undefined;
-      this.visit(read.right);
-    } else {
-      this[kind]?.add(name);
+      this.visit(nameExpr);
+      return true;
     }
+    this[kind]?.add(name);
+    if (isValue) this.#questions[kind].readWhole(name);
+    else this.#questions[kind].know(name);
+    return true;
+  }
+
+  /** A question about an argument, such as `context.arguments.getTag("path") like "/etc/*"`. */
+  #visitQuestion(expr: Expr): boolean {
+    const asked = askedOperand(expr);
+    const read = asked && argumentReadOf(asked.operand);
+    if (asked === undefined || read?.name === undefined || !read.isValue) return false;
+    this[read.kind]?.add(read.name);
+    this.#questions[read.kind].ask(read.name, asked.question);
     return true;
   }
 
@@ -119,5 +168,39 @@ class ReadsCollector implements PolicyReads {
     if (uid === undefined) return false;
     this.name(uid);
     return true;
+  }
+}
+
+/** Most questions about one argument, and about all arguments of one kind: each is answered for each call. */
+const questionMaxCount = { one: 64, all: 256 } as const;
+
+/** Questions about arguments of one kind. */
+class QuestionsByName {
+  readonly #questions = new Map<string, ArgumentQuestion[]>();
+  /** Arguments that are read in another way, too. */
+  readonly #whole = new Set<string>();
+
+  know(name: string): void {
+    this.#questions.set(name, this.#questions.get(name) ?? []);
+  }
+
+  ask(name: string, question: ArgumentQuestion): void {
+    this.know(name);
+    this.#questions.get(name)?.push(question);
+  }
+
+  readWhole(name: string): void {
+    this.#whole.add(name);
+  }
+
+  /** Arguments about which too much is asked count as a whole. */
+  asked(): ArgumentQuestions {
+    let count = 0;
+    const asked = [...this.#questions].filter(([name, { length }]) => {
+      if (this.#whole.has(name) || length > questionMaxCount.one) return false;
+      count += length;
+      return count <= questionMaxCount.all;
+    });
+    return new Map(asked);
   }
 }
