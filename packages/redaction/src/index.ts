@@ -2,10 +2,10 @@
 export { previewArguments, readableArguments, wholeArguments } from "./argument-preview.ts";
 export {
   credentialRanges,
-  isCredentialHeader,
   looksLikeCredential,
   suspectedCredentials,
 } from "./credential.ts";
+export { isCredentialHeader } from "./credential-header.ts";
 export { isCredentialVariable } from "./credential-variable.ts";
 export { FormMatcher } from "./form-matcher.ts";
 export { stripHidden } from "./hidden-text.ts";
