@@ -20,6 +20,7 @@ import {
 import { type ExactFile, groupModules } from "./group-modules.ts";
 import { LateLibraries, writeParts } from "./late-libraries.ts";
 import { lateModules } from "./late-modules.ts";
+import { repeatableModules } from "./repeatable-modules.ts";
 
 /** Modules that run in a thread or a process of their own, loaded by their names from the module next to them. */
 const ownEntries: { readonly [name: string]: string } = {
@@ -107,6 +108,7 @@ export async function bundleFolder(bundle: FolderBundle): Promise<BundledModules
       ...(bundle.keepsPlaces === true ? [keptPlaces(placesKept.map((path) => join(root, path)))] : []),
       libraries.plugin(),
       format === "esm" ? places : lateModules,
+      repeatableModules,
       plainCharacters,
     ],
     // Reports about slow plugins are about busy machines, and one module of the command is loaded in both ways.

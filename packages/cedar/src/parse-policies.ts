@@ -60,7 +60,14 @@ export async function parsePolicies(sources: readonly Source[]): Promise<Policie
   try {
     cedar = await loadCedar();
   } catch (cause) {
-    return failed(`The policy engine cannot be loaded: ${messageOf(cause)}`, "reinstall Toolcrib");
+    // The next use loads it again.
+    const isFull = /^E[MN]FILE$/.test(String((cause as NodeJS.ErrnoException).code));
+    return failed(
+      `The policy engine cannot be loaded: ${messageOf(cause)}`,
+      isFull
+        ? "too many files and connections are open: close some or raise the limit (ulimit -n), and try again"
+        : "reinstall Toolcrib",
+    );
   }
   const results = sources.map((source) => parseFile(cedar, source));
   const policies = results.flatMap((result) => result.policies);

@@ -311,6 +311,28 @@ test("connecting again keeps the file of before the first time", async () => {
   assert.equal(readFileSync(file, "utf8"), cursorText);
 });
 
+test("a home takes back its own entry only, and not one that another home wrote with --force", async () => {
+  for (const flags of [[], ["--stdio"]]) {
+    await using user = await setUp();
+    const { directory, run } = user;
+    const file = write(directory, ".cursor/mcp.json", cursorText);
+    const other = ["--home", directory.join("other")];
+    assert.equal((await run("connect", "cursor", "--yes", ...flags)).code, 0);
+    assert.equal((await run(...other, "connect", "cursor", "--yes", ...flags)).code, 2);
+    assert.equal((await run(...other, "connect", "cursor", "--yes", "--force", ...flags)).code, 0);
+    const forced = readFileSync(file, "utf8");
+    // The first home does not write over it without --force.
+    const again = await run("connect", "cursor", "--yes", ...flags);
+    assert.match(again.stderr, /has a server "toolcrib" that this home did not write/);
+    const taken = await run("disconnect", "cursor");
+    assert.equal(taken.code, 0, taken.stderr);
+    assert.match(taken.stdout, /Cursor: its entry is for another gateway, and stays/);
+    assert.equal(readFileSync(file, "utf8"), forced);
+    assert.equal((await run(...other, "disconnect", "cursor")).code, 0);
+    assert.notEqual(readFileSync(file, "utf8"), forced);
+  }
+});
+
 test("nothing is written where a file cannot be edited, has a foreign entry, or is no file of a client", async () => {
   await using user = await setUp();
   const { directory, run } = user;

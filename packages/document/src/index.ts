@@ -22,7 +22,7 @@ export {
   tooLarge,
   type UnreadSource,
 } from "./open-document.ts";
-export { findJsonFault, readJson } from "./read-json.ts";
+export { readJson } from "./read-json.ts";
 export { readLargeYaml } from "./read-large-yaml.ts";
 export { type Problem, Reporter, toDiagnostic } from "./reporter.ts";
 export {

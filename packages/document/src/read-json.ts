@@ -6,15 +6,13 @@
  * number of values before it builds anything.
  */
 
-import type { Span } from "@toolcrib/diagnostics";
 import type { Reading, ReadLimits, TreeBuilder } from "./tree-builder.ts";
-import { checkLimits, faultStart, readingOf, Unreadable } from "./unreadable.ts";
+import { checkLimits, readingOf, Unreadable } from "./unreadable.ts";
 
 const unescaped = /[^"\\\x00-\x1f]*/y;
 const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*/y;
 const number = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const literal = /(?:true|false|null)(?![\w$])/y;
-const word = /[A-Za-z_$][\w$]*/y;
 
 const quote = 0x22;
 const comma = 0x2c;
@@ -44,49 +42,6 @@ export function readJson<Node, MapNode extends Node, ListNode extends Node>(
   });
 }
 
-/** The place where a text stops being JSON. */
-export interface JsonFault {
-  /** The part to show: one character or a whole word; the last character if the text ends too early. */
-  readonly span: Span;
-  /** Number of UTF-16 units before the fault; all of the text if it ends too early. */
-  readonly offset: number;
-  /** The expected token, as the end of a sentence: `a value`, `":"`. */
-  readonly expected: string;
-}
-
-/**
- * Finds the first place at which `text` cannot continue a JSON document, in a
- * text of any depth.
- *
- * @returns `undefined` if `text` is JSON.
- */
-export function findJsonFault(text: string): JsonFault | undefined {
-  try {
-    new JsonReader(text, noTree, noLimits).read();
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof JsonUnreadable)) throw error;
-    const { offset, expected } = error;
-    const start = faultStart(text, offset);
-    word.lastIndex = start;
-    const end = start === offset && word.test(text) ? word.lastIndex : start + 1;
-    return { span: { start, end }, offset, expected };
-  }
-}
-
-const noLimits = { noun: "text", maxDepth: Number.POSITIVE_INFINITY, maxNodes: Number.POSITIVE_INFINITY };
-
-/** Builds nothing. */
-const noTree: TreeBuilder<true> = {
-  scalar: () => true,
-  openMap: () => true,
-  addField() {},
-  closeMap: () => true,
-  openList: () => true,
-  addItem() {},
-  closeList: () => true,
-};
-
 /** Returns the index after the white space at `at`, and after comments if allowed. Skips no unclosed block comment. */
 export function skipJsonSpace(text: string, at: number, allowsComments: boolean): number {
   for (let to = at; ; ) {
@@ -112,18 +67,6 @@ function commentEnd(text: string, at: number): number {
   }
   const end = next === "*" ? text.indexOf("*/", at + 2) : -1;
   return end === -1 ? at : end + 2;
-}
-
-/** A syntax error in JSON, with the token that is expected instead. */
-class JsonUnreadable extends Unreadable {
-  readonly offset: number;
-  readonly expected: string;
-
-  constructor(message: string, at: number, offset: number, expected: string, hint?: string) {
-    super("syntax", message, at, hint);
-    this.offset = offset;
-    this.expected = expected;
-  }
 }
 
 /** A map or list that is not closed yet. All have the same fields, so that the engine compiles one form of them. */
@@ -164,7 +107,7 @@ class JsonReader<Node, MapNode extends Node, ListNode extends Node> {
     const root = this.#readValue();
     this.#skip();
     if (this.#at < this.#text.length)
-      this.#fail("the end", "Unexpected text after the JSON value", "a file contains one value");
+      this.#fail("Unexpected text after the JSON value", "a file contains one value");
     return root;
   }
 
@@ -213,14 +156,10 @@ class JsonReader<Node, MapNode extends Node, ListNode extends Node> {
     parent.start = this.#at;
     if (parent.closing === closeBracket) return;
     if (this.#text.charCodeAt(this.#at) !== quote)
-      this.#fail(
-        'a name in "double quotes"',
-        "Expected a field name in double quotes",
-        'write "name": value',
-      );
+      this.#fail("Expected a field name in double quotes", 'write "name": value');
     parent.key = this.#readString();
     parent.keyEnd = this.#at;
-    if (this.#skip() !== colon) this.#fail('":"', 'Expected ":" after the field name');
+    if (this.#skip() !== colon) this.#fail('Expected ":" after the field name');
     this.#at += 1;
     this.#skip();
   }
@@ -232,13 +171,12 @@ class JsonReader<Node, MapNode extends Node, ListNode extends Node> {
     if (unit !== comma) {
       const expected = `"," or "${String.fromCharCode(closing)}"`;
       const hint = "look for a missing comma or bracket just before";
-      this.#fail(expected, `Expected ${expected} after the value`, hint);
+      this.#fail(`Expected ${expected} after the value`, hint);
     }
     this.#at += 1;
     if (this.#skip() !== closing) return true;
     if (this.#allowsComments) return false;
-    const expected = closing === closeBracket ? "a value" : 'a name in "double quotes"';
-    return this.#fail(expected, "Unexpected comma before the closing bracket", "remove the comma");
+    return this.#fail("Unexpected comma before the closing bracket", "remove the comma");
   }
 
   /** Reads the closing bracket of the innermost collection. */
@@ -276,7 +214,7 @@ class JsonReader<Node, MapNode extends Node, ListNode extends Node> {
       if (!escaped.test(text)) break;
       end = escaped.lastIndex;
     }
-    if (text.charCodeAt(end) !== quote) this.#failInString(end);
+    if (text.charCodeAt(end) !== quote) this.#failInString();
     this.#at = end + 1;
     return hasEscapes ? (JSON.parse(text.slice(start, end + 1)) as string) : text.slice(start + 1, end);
   }
@@ -300,12 +238,11 @@ class JsonReader<Node, MapNode extends Node, ListNode extends Node> {
   #failAtValue(): never {
     if (this.#at >= this.#text.length) {
       const hint = "look for a bracket that is not closed";
-      this.#fail("a value", "The JSON text ends where a value is expected", hint);
+      this.#fail("The JSON text ends where a value is expected", hint);
     }
     const rest = this.#text.slice(this.#at, this.#at + 2);
     const isComment = !this.#allowsComments && /^(?:\/[/*]|#)/.test(rest);
     this.#fail(
-      "a value",
       "Cannot read this JSON value",
       isComment
         ? "comments are not JSON"
@@ -313,19 +250,15 @@ class JsonReader<Node, MapNode extends Node, ListNode extends Node> {
     );
   }
 
-  /** Reports the string at the position, which stops being JSON at `offset`, at its start. */
-  #failInString(offset: number): never {
-    const isOver = offset === this.#text.length;
-    throw new JsonUnreadable(
+  /** Reports the string at the position at its start. */
+  #failInString(): never {
+    this.#fail(
       "Cannot read this JSON text: its closing quote is missing, or it contains a line break or an invalid escape sequence",
-      this.#at,
-      offset,
-      isOver ? 'a closing "' : "a character that may stand in a text",
       "write \\n for a line break and \\\\ for a backslash",
     );
   }
 
-  #fail(expected: string, message: string, hint?: string): never {
-    throw new JsonUnreadable(message, this.#at, this.#at, expected, hint);
+  #fail(message: string, hint?: string): never {
+    throw new Unreadable("syntax", message, this.#at, hint);
   }
 }

@@ -29,7 +29,7 @@ export function readingOf<Node>(text: string, read: () => Node | undefined): Rea
 }
 
 /** Returns the index of the character to show for a fault at `at`: the last visible one if the text ends too early. */
-export function faultStart(text: string, at: number): number {
+function faultStart(text: string, at: number): number {
   return Math.min(at, Math.max(0, text.trimEnd().length - 1));
 }
 

@@ -74,8 +74,10 @@ export async function openClientAuthentication(
     },
   }));
   const learn = (value: string) => scrubber.learn(secretOwner, value);
+  const scrub = (text: string) => scrubber.text(text);
   const { internalRanges } = egress;
-  const accessTokens = new ClientTokens(issuers, { now, logger, learn, internalRanges, ca: authorities });
+  const deps = { now, logger, learn, scrub, internalRanges, ca: authorities };
+  const accessTokens = new ClientTokens(issuers, deps);
   const stop = new AbortController();
   const checking = accessTokens.problems(stop.signal).then((problems) => {
     if (stop.signal.aborted) return;

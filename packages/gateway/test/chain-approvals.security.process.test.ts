@@ -1,10 +1,11 @@
 /** Approvals of chains and of programs with several calls: what is asked, what an approval is for, and that no call is made twice. */
 
 import assert from "node:assert/strict";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { mock, test } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
-import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import { configOf, dataOf, startTestGateway, type TestGateway, textOf } from "./gateway-harness.ts";
 import {
@@ -255,6 +256,27 @@ test("a chain that a limit stops after its approval keeps what it made, and cont
     { guards: { limits } },
   );
 });
+
+test("a chain that cannot be recorded after its approval keeps what it made, and continues without repeating it", () =>
+  withPackages(async ({ gateway, made, call, approve }) => {
+    await approve((await call(flow, { name: "h" })).text);
+    const waiting = await call(flow, { name: "h" });
+    assert.deepEqual(made(), ['make {"name":"h"}']);
+    await approve(waiting.text);
+    // A file at the path of the audit folder fails like a missing disk. The store checks for its segment every second.
+    const folder = join(gateway.home, "audit");
+    renameSync(folder, `${folder}.away`);
+    writeFileSync(folder, "");
+    const search = () => call("search_tools", { query: "flow" }, "other");
+    await waitUntil(async () => (await search()).isError, { intervalMs: 100 });
+    assert.match((await call(flow, { name: "h" })).text, /not made because it could not be recorded/);
+    rmSync(folder);
+    renameSync(`${folder}.away`, folder);
+    await waitUntil(async () => !(await search()).isError, { intervalMs: 100 });
+    const again = await call(flow, { name: "h" });
+    assert.equal(again.isError, false, again.text);
+    assert.deepEqual(made(), ['make {"name":"h"}', 'send {"to":"made-1","text":"fixed"}']);
+  }));
 
 test("repeating a call does not prolong the time in which it continues", async () => {
   mock.timers.enable({ apis: ["Date"], now: Date.now() });

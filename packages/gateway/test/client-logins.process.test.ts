@@ -68,6 +68,7 @@ async function logInGateway({ home }: TestGateway, url: string, per: "gateway" |
       lockFolder: join(home, "oauth"),
       now: Date.now,
       learn() {},
+      scrub: (text) => text,
       internalRanges: [],
       loginCommand: () => "",
     },

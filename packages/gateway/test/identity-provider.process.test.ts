@@ -125,6 +125,7 @@ test("a gateway is a client of a server behind the provider, from its login to t
           lockFolder: join(gateway.home, "oauth"),
           now: Date.now,
           learn() {},
+          scrub: (text) => text,
           internalRanges: [],
           loginCommand: () => "",
         },

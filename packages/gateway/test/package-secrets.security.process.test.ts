@@ -196,6 +196,20 @@ test("a refresh token that is replaced outlasts the gateway, and one that is rev
   assert.doesNotMatch(texts.join("\n"), /refresh-[0-9]-of|access-[0-9]-token/);
 });
 
+test("no part of a refresh token is left in an error of the token endpoint that is cut", async () => {
+  await using api = await startTestApi((request, response) => {
+    const token = new URLSearchParams(request.body.toString()).get("refresh_token") ?? "";
+    response.writeHead(400, { "content-type": "application/json" });
+    response.end(JSON.stringify({ error: `${"x".repeat(190)} ${token} ${"y".repeat(190)}` }));
+  });
+  const auth = { type: "oauth2", configHints: { tokenUrl: "https://api.beta.example/token" } };
+  const entry = { credentials: { refresh_token: { secret_key_ref: "refresh" } } };
+  const secrets = { refresh: "refresh-0-of-the-operator" };
+  const { answer, audit, health, log } = await call(api, httpPackage(auth), { entry, secrets });
+  assert.match(health?.reason ?? answer, /answered HTTP 400: x{190}/);
+  assert.doesNotMatch(JSON.stringify([answer, audit, health, log]), /refresh-/);
+});
+
 test("a package reaches the host of its URL only, and no input changes the path or the host", async () => {
   await using api = await startTestApi((_request, response) => {
     response.writeHead(302, { location: "https://api.beta.example/elsewhere" }).end();

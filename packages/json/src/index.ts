@@ -1,6 +1,7 @@
 // For users.
 export { canonicalJson } from "./canonical-json.ts";
 export { isCoercible } from "./coercible-value.ts";
+export { findJsonFault } from "./find-json-fault.ts";
 export { changesBetween } from "./json-changes.ts";
 export { JsonError } from "./json-error.ts";
 export { jsonSize } from "./json-size.ts";

@@ -4,6 +4,7 @@
  * costs only a scan.
  */
 
+import { describeJsonFault } from "./find-json-fault.ts";
 import { JsonError } from "./json-error.ts";
 import type { JsonValue } from "./json-value.ts";
 
@@ -25,8 +26,8 @@ const defaultMaxDepth = 128;
 /**
  * Parses `text` (RFC 8259).
  *
- * @throws {JsonError} `JSON_INVALID` with the engine's reason, `JSON_TOO_LARGE`, `JSON_TOO_DEEP`,
- *   `JSON_TOO_MANY_VALUES`.
+ * @throws {JsonError} `JSON_INVALID` with line, column and position of the fault and what is expected there, and no part
+ *   of the text; `JSON_TOO_LARGE`, `JSON_TOO_DEEP`, `JSON_TOO_MANY_VALUES`.
  */
 export function parseJson(text: string, limits: JsonLimits = {}): JsonValue {
   const maxLength = limits.maxLength ?? defaultMaxLength;
@@ -52,8 +53,9 @@ export function parseJson(text: string, limits: JsonLimits = {}): JsonValue {
   }
   try {
     return JSON.parse(text) as JsonValue;
-  } catch (cause) {
-    throw new JsonError("JSON_INVALID", `JSON text is not valid: ${(cause as Error).message}`, { cause });
+  } catch {
+    // Without a cause: the message of the engine quotes the text, which can be a secret.
+    throw new JsonError("JSON_INVALID", describeJsonFault(text));
   }
 }
 

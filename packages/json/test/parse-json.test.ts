@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { inspect } from "node:util";
 import { isJsonObject, JsonError, type JsonLimits, parseJson } from "@toolcrib/json";
 import fc from "fast-check";
 
@@ -79,6 +80,61 @@ describe("parseJson() counts only brackets that nest", () => {
     refuses(String.raw`["\\", [[[]]]]`, "JSON_TOO_DEEP", { maxDepth: 2 });
     refuses(String.raw`["\"", [[[]]]]`, "JSON_TOO_DEEP", { maxDepth: 2 });
   });
+});
+
+describe("parseJson() names the place of a fault, and what is expected there", () => {
+  const rows: readonly [text: string, message: string][] = [
+    ["", "at line 1, column 1 (position 0): expected a value, found the end of the text"],
+    ["\uFEFF1", "at line 1, column 1 (position 0): expected a value"],
+    ['{"a": 1,}', 'at line 1, column 9 (position 8): expected a name in "double quotes"'],
+    ['{\n  "a": 1,\r\n  b', 'at line 3, column 3 (position 15): expected a name in "double quotes"'],
+    ["[1\r2]", 'at line 2, column 1 (position 3): expected "," or "]"'],
+    ['{"a" 1}', 'at line 1, column 6 (position 5): expected ":"'],
+    ['["a', 'at line 1, column 4 (position 3): expected a closing ", found the end of the text'],
+    ["1 2", "at line 1, column 3 (position 2): expected the end"],
+  ];
+  for (const [text, message] of rows) {
+    test(JSON.stringify(text), () =>
+      assert.throws(() => parseJson(text), {
+        code: "JSON_INVALID",
+        message: `JSON text is not valid ${message}`,
+      }),
+    );
+  }
+});
+
+test("parseJson() quotes no part of the text in its errors, wherever it stops being JSON", () => {
+  // Hexadecimal digits of capital letters stand in no message.
+  const secret = fc.string({ unit: fc.constantFrom(..."ABCDEF789"), minLength: 6, maxLength: 12 });
+  const around = fc.constantFrom(
+    ["", ""],
+    ['"', ""],
+    ['{"token": ', "}"],
+    ['{"token": "', '\n"}'],
+    ['{"', '", 1}'],
+    ["[1, ", ""],
+    ['"\\', '"'],
+    ["{} ", ""],
+  );
+  fc.assert(
+    fc.property(secret, around, (value, [before = "", after = ""]) => {
+      const text = `${before}x${value}${after}`;
+      let thrown: unknown;
+      try {
+        parseJson(text);
+      } catch (error) {
+        thrown = error;
+      }
+      assert.ok(thrown instanceof JsonError, text);
+      // Logs print causes and stacks, too.
+      const shown = inspect(thrown, { depth: 10, showHidden: true });
+      for (let at = 0; at + 3 <= value.length; at += 1) {
+        assert.ok(!thrown.message.includes(value.slice(at, at + 3)), thrown.message);
+      }
+      assert.ok(!shown.includes(value), shown);
+      assert.equal(thrown.cause, undefined);
+    }),
+  );
 });
 
 test("parseJson() treats __proto__ and constructor as ordinary keys", () => {

@@ -306,6 +306,7 @@ class LoginTokens implements TokenHolder {
         resource: stored.resource,
         signal,
         now: deps.now,
+        scrub: deps.scrub,
       };
       try {
         const tokens = await refreshTokens(requester, refreshToken, stored.scopes);
@@ -334,7 +335,7 @@ class LoginTokens implements TokenHolder {
     const { server, deps, fetch } = this.#parts;
     const now = deps.now();
     if (this.#metadata?.as.issuer === issuer && now < this.#metadata.until) return this.#metadata.as;
-    const as = await discoverIssuer(issuer, fetch, { serverId: server.id, signal });
+    const as = await discoverIssuer(issuer, fetch, { serverId: server.id, scrub: deps.scrub, signal });
     this.#metadata = { as, until: now + metadataKeptMs };
     return as;
   }

@@ -20,6 +20,14 @@ export interface RegistrationRequest {
   readonly signal: AbortSignal;
 }
 
+/** What a registration is made with. */
+interface Registrar {
+  readonly library: OAuthLibrary;
+  readonly fetch: OAuthFetch;
+  /** As in `OAuthDeps`. */
+  readonly scrub: (text: string) => string;
+}
+
 /**
  * Returns the client for `as`, and registers one if none is known.
  *
@@ -29,7 +37,7 @@ export async function findClient(
   server: OAuthServer,
   as: AuthorizationServer,
   request: RegistrationRequest,
-  { library, fetch }: { readonly library: OAuthLibrary; readonly fetch: OAuthFetch },
+  registrar: Registrar,
 ): Promise<KnownClient> {
   const { clientId, clientMetadataUrl } = server;
   if (clientId !== undefined) return { id: clientId, method: methodOf(server, as) };
@@ -45,14 +53,14 @@ export async function findClient(
       },
     );
   }
-  return await register(server, as, request, { library, fetch });
+  return await register(server, as, request, registrar);
 }
 
 async function register(
   server: OAuthServer,
   as: AuthorizationServer,
   { redirectUris, grantTypes, signal }: RegistrationRequest,
-  { library, fetch }: { readonly library: OAuthLibrary; readonly fetch: OAuthFetch },
+  { library, fetch, scrub }: Registrar,
 ): Promise<KnownClient> {
   const supported = as.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
   const method = (["none", "client_secret_basic", "client_secret_post"] as const).find((one) =>
@@ -85,6 +93,7 @@ async function register(
       code: "OAUTH_LOGIN_FAILED",
       what: `The authorization server ${as.issuer} did not register Toolcrib for "${server.id}"`,
       hint: "register a client there, and write transport.auth.client_id",
+      scrub,
     });
   }
 }

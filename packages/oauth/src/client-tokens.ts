@@ -6,7 +6,7 @@
  */
 
 import { hash } from "node:crypto";
-import { type Logger, messageOf } from "@toolcrib/diagnostics";
+import { cutText, type Logger, messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, parseJson } from "@toolcrib/json";
 import type { Identity } from "@toolcrib/tool";
 import type { JWTVerifyGetKey } from "jose";
@@ -47,6 +47,8 @@ export interface ClientTokensDeps {
   readonly logger: Logger;
   /** Gets the secrets of introspection, for redaction. */
   readonly learn: (value: string) => void;
+  /** Replaces them in texts of issuers, before these are cut. */
+  readonly scrub: (text: string) => string;
   readonly internalRanges: readonly string[];
   /** PEM certificates that are trusted in addition to the default ones. */
   readonly ca?: string | undefined;
@@ -158,10 +160,10 @@ export class ClientTokens {
 
   /** Logs what is the operator's to know and not the client's, at most once in a time. The reason contains no token. */
   #log(reason: string, what: "cannot be checked" | "is not accepted"): void {
-    const { logger, now } = this.#deps;
+    const { logger, now, scrub } = this.#deps;
     if (now() - this.#loggedAt < logIntervalMs) return;
     this.#loggedAt = now();
-    logger.warn({ reason: reason.slice(0, 300) }, `token of a client ${what}`);
+    logger.warn({ reason: cutText(reason, 300, scrub) }, `token of a client ${what}`);
   }
 
   #keep(key: string, checked: CheckedToken | undefined): void {
@@ -389,11 +391,13 @@ class IssuerCheck {
     if (known !== undefined && (isFresh || now() - this.#metadataFailedAt < metadataPauseMs))
       return known.value;
     const { issuer } = this.#issuer;
-    this.#readingMetadata ??= discoverIssuer(issuer, this.#fetch, { serverId: issuer, signal }).finally(
-      () => {
-        this.#readingMetadata = undefined;
-      },
-    );
+    this.#readingMetadata ??= discoverIssuer(issuer, this.#fetch, {
+      serverId: issuer,
+      scrub: this.#deps.scrub,
+      signal,
+    }).finally(() => {
+      this.#readingMetadata = undefined;
+    });
     try {
       const value = await this.#readingMetadata;
       this.#metadata = { value, readAt: now() };

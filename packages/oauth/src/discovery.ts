@@ -10,6 +10,7 @@ import type { AuthorizationServer } from "oauth4webapi";
 import { type BearerChallenge, parseScopes, scopesMaxCount } from "./challenge.ts";
 import { OAuthError } from "./oauth-error.ts";
 import { type OAuthFetch, shownUrl } from "./oauth-fetch.ts";
+import { shownText } from "./token-requests.ts";
 
 /** An MCP server as a protected resource, with its authorization server. */
 export interface Discovered {
@@ -23,6 +24,8 @@ export interface Discovered {
 /** The facts that are known before discovery. */
 export interface DiscoveryRequest {
   readonly serverId: string;
+  /** As in `OAuthDeps`. */
+  readonly scrub: (text: string) => string;
   /** The URL of the MCP server. */
   readonly url: string;
   /** The issuer that the configuration names. @default the first one that the server names */
@@ -72,10 +75,13 @@ export function canonicalResource(url: string): string {
 export async function discoverIssuer(
   issuer: string,
   fetch: OAuthFetch,
-  request: Pick<DiscoveryRequest, "serverId" | "signal">,
+  request: Pick<DiscoveryRequest, "serverId" | "signal" | "scrub">,
 ): Promise<AuthorizationServer> {
   if (!URL.canParse(issuer) || new URL(issuer).search !== "" || new URL(issuer).hash !== "") {
-    throw failed(request, `the issuer ${JSON.stringify(issuer.slice(0, 200))} is not a URL without query`);
+    throw failed(
+      request,
+      `the issuer ${JSON.stringify(shownText(issuer, request.scrub))} is not a URL without query`,
+    );
   }
   if (!/^https?:$/.test(new URL(issuer).protocol)) {
     throw new OAuthError("OAUTH_ADDRESS_REFUSED", `Cannot use ${shownUrl(new URL(issuer))}: it is not https`);
@@ -84,7 +90,7 @@ export async function discoverIssuer(
     const metadata = await readMetadata(url, fetch, request);
     if (metadata === undefined) continue;
     if (metadata["issuer"] !== issuer) {
-      const shown = String(metadata["issuer"]).slice(0, 200);
+      const shown = shownText(String(metadata["issuer"]), request.scrub);
       throw failed(
         request,
         `the metadata at ${shownUrl(url)} is that of ${JSON.stringify(shown)}, not of ${issuer}`,
@@ -140,7 +146,7 @@ function checkedResource(request: DiscoveryRequest, metadata: JsonObject): JsonO
   if (isOwn) return metadata;
   throw failed(
     request,
-    `its metadata is that of the resource ${JSON.stringify(String(resource).slice(0, 200))}`,
+    `its metadata is that of the resource ${JSON.stringify(shownText(String(resource), request.scrub))}`,
   );
 }
 
@@ -153,7 +159,7 @@ function resourceOf({ url }: DiscoveryRequest, metadata: JsonObject | undefined)
 async function readMetadata(
   url: URL,
   fetch: OAuthFetch,
-  request: Pick<DiscoveryRequest, "serverId" | "signal">,
+  request: Pick<DiscoveryRequest, "serverId" | "signal" | "scrub">,
 ): Promise<JsonObject | undefined> {
   const response = await fetch(url.href, { headers: { accept: "application/json" }, signal: request.signal });
   if (response.status >= 400 && response.status < 500) return undefined;

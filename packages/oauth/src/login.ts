@@ -118,7 +118,7 @@ async function startRun(
   const library = await loadLibrary();
   const challenge = await probe(server, fetch, signal);
   const { id: serverId, url, issuer } = server;
-  const found = await discover({ serverId, url, issuer, challenge, signal }, fetch);
+  const found = await discover({ serverId, url, issuer, challenge, scrub: deps.scrub, signal }, fetch);
   const before = await readLogin(loginSecretName(server, identity), deps);
   return { server, deps, fetch, library, found, signal, asked: askedScopes(server, found, scopes, before) };
 }
@@ -353,7 +353,7 @@ const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
 async function clientFor(run: LoginRun, request: Parameters<typeof findClient>[2]) {
   const { server, library, found, fetch, deps } = run;
-  const known = await findClient(server, found.server, request, { library, fetch });
+  const known = await findClient(server, found.server, request, { library, fetch, scrub: deps.scrub });
   if (known.secret !== undefined) deps.learn(known.secret);
   return { known, ...(await authenticateClient(server, known, found.server.issuer, library, deps)) };
 }
@@ -382,11 +382,12 @@ function browserUrl({ found, server }: LoginRun, text: string | undefined, field
   );
 }
 
-function loginFailure({ library, server, found }: LoginRun, error: unknown): unknown {
+function loginFailure({ library, server, found, deps }: LoginRun, error: unknown): unknown {
   return toTokenError(error, library, {
     code: "OAUTH_LOGIN_FAILED",
     what: `The login to "${server.id}" at ${found.server.issuer} failed`,
     hint: "try again; if it fails again, check the client and the scopes in transport.auth",
+    scrub: deps.scrub,
   });
 }
 
@@ -438,7 +439,11 @@ async function revoke(
   if (tokens.every(({ value }) => value === undefined)) return undefined;
   const fetch = oauthFetchFor(server, deps);
   const library = await loadLibrary();
-  const as: AuthorizationServer = await discoverIssuer(record.issuer, fetch, { serverId: server.id, signal });
+  const as: AuthorizationServer = await discoverIssuer(record.issuer, fetch, {
+    serverId: server.id,
+    scrub: deps.scrub,
+    signal,
+  });
   if (as.revocation_endpoint === undefined)
     return `${as.issuer} revokes no tokens; they are valid until they expire`;
   const { client, auth }: AuthenticatedClient = await authenticateClient(
@@ -463,6 +468,7 @@ async function revoke(
       code: "OAUTH_TOKEN_FAILED",
       what: `${as.issuer} did not revoke the tokens`,
       hint: "revoke them there",
+      scrub: deps.scrub,
     });
   }
 }

@@ -45,6 +45,8 @@ export interface OAuthDeps {
   readonly now: () => number;
   /** Gets each token and secret before it is used, for redaction. */
   readonly learn: (value: string) => void;
+  /** Replaces the secrets that `learn` got, in texts of servers before they are cut. */
+  readonly scrub: (text: string) => string;
   readonly internalRanges: readonly string[];
   /** PEM certificates that are trusted for all connections. */
   readonly ca?: string | undefined;

@@ -113,10 +113,20 @@ export class OwnTokens implements TokenHolder {
     const signal = AbortSignal.timeout(requestTimeoutMs);
     const { resource, server: as, scopes: offered } = await this.#discover(challenge, signal);
     const request = { redirectUris: [], grantTypes: ["client_credentials"], signal };
-    const known = await findClient(server, as, request, { library, fetch });
+    const known = await findClient(server, as, request, { library, fetch, scrub: deps.scrub });
     const { client, auth } = await authenticateClient(server, known, as.issuer, library, deps);
     const scopes = [...new Set([...(server.scopes ?? offered), ...this.#added])];
-    const requester = { library, fetch, as, client, auth, resource, signal, now: deps.now };
+    const requester = {
+      library,
+      fetch,
+      as,
+      client,
+      auth,
+      resource,
+      signal,
+      now: deps.now,
+      scrub: deps.scrub,
+    };
     const tokens = await requestOwnToken(requester, scopes);
     deps.learn(tokens.accessToken);
     this.#tokens = tokens;
@@ -127,7 +137,10 @@ export class OwnTokens implements TokenHolder {
     const { server, deps, fetch } = this.#parts;
     if (this.#discovered !== undefined && deps.now() < this.#discovered.until) return this.#discovered.value;
     const { id: serverId, url, issuer } = server;
-    const value = await discover({ serverId, url, issuer, challenge, signal }, fetch);
+    const value = await discover(
+      { serverId, url, issuer, challenge, scrub: this.#parts.deps.scrub, signal },
+      fetch,
+    );
     this.#discovered = { value, until: deps.now() + discoveredKeptMs };
     return value;
   }

@@ -3,6 +3,7 @@
  * answer; the code here bounds what is kept, and turns failures into errors without credentials.
  */
 
+import { cutText } from "@toolcrib/diagnostics";
 import type { AuthorizationServer, TokenEndpointResponse } from "oauth4webapi";
 import { parseScopes } from "./challenge.ts";
 import type { AuthenticatedClient } from "./client-registration.ts";
@@ -41,6 +42,8 @@ export interface TokenRequester extends AuthenticatedClient {
   readonly resource: string;
   readonly signal: AbortSignal;
   readonly now: () => number;
+  /** As in `OAuthDeps`. */
+  readonly scrub: (text: string) => string;
 }
 
 /** Requests new tokens with a refresh token. @throws {OAuthError} `OAUTH_TOKEN_FAILED`; `OAUTH_LOGIN_REQUIRED` where the login has ended */
@@ -49,7 +52,7 @@ export async function refreshTokens(
   refreshToken: string,
   scopes: readonly string[],
 ): Promise<ReceivedTokens> {
-  const { library, as, client, auth, resource, now } = requester;
+  const { library, as, client, auth, resource, now, scrub } = requester;
   try {
     const response = await library.refreshTokenGrantRequest(as, client, auth, refreshToken, {
       ...optionsOf(requester),
@@ -63,6 +66,7 @@ export async function refreshTokens(
       code: ended ? "OAUTH_LOGIN_REQUIRED" : "OAUTH_TOKEN_FAILED",
       what: `The authorization server ${as.issuer} did not refresh the access token`,
       hint: ended ? "log in again" : "try again",
+      scrub,
     });
   }
 }
@@ -81,7 +85,7 @@ export async function requestOwnToken(
   requester: TokenRequester,
   scopes: readonly string[],
 ): Promise<ReceivedTokens> {
-  const { library, as, client, auth, resource, now } = requester;
+  const { library, as, client, auth, resource, now, scrub } = requester;
   try {
     const parameters = { resource, ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }) };
     const response = await library.clientCredentialsGrantRequest(
@@ -97,6 +101,7 @@ export async function requestOwnToken(
       code: "OAUTH_TOKEN_FAILED",
       what: `The authorization server ${as.issuer} gave no access token`,
       hint: "check transport.auth: client_id, client_secret or private_key, and scopes",
+      scrub,
     });
   }
 }
@@ -154,18 +159,21 @@ interface TokenFailure {
   readonly code: OAuthCode;
   readonly what: string;
   readonly hint: string;
+  /** As in `OAuthDeps`. */
+  readonly scrub: (text: string) => string;
 }
 
 /** Converts an error of the library. Only the code and the description of an OAuth error are kept, without control characters. */
 export function toTokenError(
   error: unknown,
   library: OAuthLibrary,
-  { code, what, hint }: TokenFailure,
+  { code, what, hint, scrub }: TokenFailure,
 ): unknown {
   if (error instanceof OAuthError) return error;
   if (error instanceof library.ResponseBodyError || error instanceof library.AuthorizationResponseError) {
-    const description = error.error_description === undefined ? "" : ` (${plain(error.error_description)})`;
-    return new OAuthError(code, `${what}: ${plain(error.error)}${description}`, { hint });
+    const description =
+      error.error_description === undefined ? "" : ` (${shownText(error.error_description, scrub)})`;
+    return new OAuthError(code, `${what}: ${shownText(error.error, scrub)}${description}`, { hint });
   }
   if (error instanceof library.WWWAuthenticateChallengeError) {
     return new OAuthError(code, `${what}: it refused the client (HTTP ${error.status})`, { hint });
@@ -174,13 +182,17 @@ export function toTokenError(
     error instanceof library.OperationProcessingError ||
     error instanceof library.UnsupportedOperationError
   ) {
-    return new OAuthError(code, `${what}: ${plain(error.message)}`, { hint });
+    return new OAuthError(code, `${what}: ${shownText(error.message, scrub)}`, { hint });
   }
   return error;
 }
 
-/** A long text ends before a word: the beginning of a credential could not be recognized any more. */
-function plain(text: string): string {
-  const shown = text.replace(/[^\x20-\x7e]+/g, " ");
-  return shown.length <= 200 ? shown : `${shown.slice(0, 200).replace(/\S*$/, "")}…`;
+/** Longest text of a server in a message, in characters. */
+const shownMaxLength = 200;
+
+/** Returns a text of a server on one line, without the secrets that `scrub` knows: those are removed before the text is cut. */
+export function shownText(text: string, scrub: (text: string) => string): string {
+  const shown = cutText(text, shownMaxLength, scrub);
+  const line = scrub(shown).replace(/[^\x20-\x7e]+/g, " ");
+  return text.length > shownMaxLength ? `${line}…` : line;
 }

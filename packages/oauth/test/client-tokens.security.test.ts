@@ -108,6 +108,7 @@ function createTokens(issuers: readonly (Partial<TokenIssuer> & { readonly issue
       now: () => Date.now() + offsetMs,
       logger: { debug: note, info: note, warn: note, error: note },
       learn() {},
+      scrub: (text) => text,
       internalRanges: [],
     },
   );

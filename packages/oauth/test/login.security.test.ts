@@ -248,6 +248,42 @@ test("an answer of another issuer is refused before its code is sent (mix-up)", 
   );
 });
 
+test("no part of a secret is left in a text of a server that is cut, wherever the cut is", async () => {
+  // With spaces: a cut between words would leave its beginning.
+  const secret = "a long pass phrase which is the secret of this client";
+  for (let before = 140; before <= 200; before += 10) {
+    await using provider = await startHostileProvider({
+      metadata: (origin) => ({
+        ...defaultMetadata(origin),
+        token_endpoint_auth_methods_supported: ["client_secret_basic"],
+      }),
+      registration: () => ({
+        status: 201,
+        text: JSON.stringify({
+          client_id: "the-client",
+          client_secret: secret,
+          token_endpoint_auth_method: "client_secret_basic",
+        }),
+      }),
+      token: () => ({
+        status: 400,
+        headers: { "content-type": "application/json" },
+        text: JSON.stringify({
+          error: "invalid_client",
+          error_description: `${"x".repeat(before - 1)} ${secret}${" y".repeat(100)}`,
+        }),
+      }),
+    });
+    await using deps = await createTestDeps();
+    await assert.rejects(logIn(serverAt(provider.url), deps), (error: Error & { code: string }) => {
+      assert.equal(error.code, "OAUTH_LOGIN_FAILED", error.message);
+      assert.match(error.message, /invalid_client \(x{100}/);
+      assert.doesNotMatch(error.message, / a /);
+      return true;
+    });
+  }
+});
+
 test("a person who refuses ends the login with the reason", () =>
   checkRefused(
     { redirect: (origin) => ({ error: "access_denied", error_description: "\u001b[31mno\n", iss: origin }) },

@@ -37,6 +37,7 @@ export async function createTestDeps(): Promise<TestDeps> {
     lockFolder: folder.path,
     now: () => Date.now() + offsetMs,
     learn: (value) => void learned.add(value),
+    scrub: (text) => [...learned].reduce((left, value) => left.replaceAll(value, "[secret]"), text),
     internalRanges: [],
     loginCommand: (id) => `toolcrib login ${id}`,
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),

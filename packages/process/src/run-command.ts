@@ -17,7 +17,7 @@ export interface CommandLimits {
 
 /** The end of a command. */
 export interface CommandResult {
-  /** Exit code, or the name of the error or signal that ended the command (`ENOENT`, `SIGTERM`). */
+  /** Exit code, or the name of the error or signal that ended the command (`ENOENT`, `SIGTERM`); `ETIMEDOUT` after `timeoutMs`. */
   readonly code: number | string;
   readonly stdout: Buffer;
   readonly stderr: string;
@@ -42,14 +42,14 @@ export function runCommand(
     let child: ReturnType<typeof spawnChild>;
     let failure: string | undefined;
     let killing: NodeJS.Timeout | undefined;
-    const stop = (reason?: string): void => {
+    const stop = (reason: string): void => {
       failure ??= reason;
       child.kill();
       killing ??= setTimeout(() => child.kill("SIGKILL"), killDelayMs);
       child.stdout?.destroy();
       child.stderr?.destroy();
     };
-    const timer = setTimeout(() => stop(), timeoutMs);
+    const timer = setTimeout(() => stop("ETIMEDOUT"), timeoutMs);
     try {
       child = spawnChild(request, { stdio: ["pipe", "pipe", "pipe"], windowsHide: true });
     } catch (error) {

@@ -1,19 +1,12 @@
 /**
- * Detects credentials, by the name of their field or by their form. Used to
+ * Detects credentials in texts, by their form or by the name before them. Used to
  * refuse secrets in a configuration and to keep them out of every message. Pure;
  * never returns a value in a message.
  */
 
 import { looksLikeSecret, tokenPattern } from "@toolcrib/document";
+import { isSecretParameter } from "./secret-name.ts";
 import { webhookPattern } from "./webhooks.ts";
-
-const credentialHeader =
-  /^(?:key|cookie|(?:.*[-_])?(?:authorization|authentication|api-?key|(?:auth|access|api|session)?token|secret|passw(?:or)?d)|.*[-_](?:key|jwt|pat))$/i;
-
-/** Whether a header of this name carries a credential. */
-export function isCredentialHeader(name: string): boolean {
-  return credentialHeader.test(name.trim());
-}
 
 /** Prefixes of values that are credentials as a whole. */
 const leadingToken = /^\s*(?:Bearer\s+\S|(?:sk-|ghp_|gho_|glpat-|xoxb-|xoxp-)\S|AKIA[0-9A-Z])/i;
@@ -39,6 +32,13 @@ export function credentialRanges(text: string): { start: number; end: number }[]
       found.push({ start, end: start + value.length });
     }
   }
+  const known = new Set(found.map(({ start }) => start));
+  for (const { index, groups } of text.matchAll(urlParameter)) {
+    const { mark = "", name = "", value = "" } = groups ?? {};
+    const start = index + mark.length;
+    if (!known.has(start) && isSecretParameter(decoded(name), decoded(value)))
+      found.push({ start, end: start + value.length });
+  }
   return found;
 }
 
@@ -51,6 +51,17 @@ export function omitCredentials(text: string): string {
     at = Math.max(at, end);
   }
   return kept + text.slice(at);
+}
+
+/** A parameter of a URL, up to its value. What its name says is decided as for URLs in a configuration. */
+const urlParameter = /(?<mark>[?&](?<name>[^\s?&=#"']{1,80})=)(?<value>[^&\s"'#]{1,4096})/g;
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** A prefilter: every match of `credentialPatterns` contains one of these. Most texts have none. */

@@ -2,11 +2,11 @@
 export { previewArguments, readableArguments, wholeArguments } from "./argument-preview.ts";
 export {
   credentialRanges,
-  isCredentialHeader,
   looksLikeCredential,
   omitCredentials,
   suspectedCredentials,
 } from "./credential.ts";
+export { isCredentialHeader } from "./credential-header.ts";
 export { isCredentialVariable } from "./credential-variable.ts";
 export { stripHidden } from "./hidden-text.ts";
 export { stripHiddenValue, type TextScrubber, withoutHidden } from "./hidden-value.ts";

@@ -3,7 +3,7 @@
  * and of none that only switches something, names a column, or is meant to be public. Pure.
  */
 
-import { isCredentialHeader } from "./credential.ts";
+import { isCredentialHeader } from "./credential-header.ts";
 import { isCredentialVariable } from "./credential-variable.ts";
 import { hasHighEntropy } from "./random-text.ts";
 

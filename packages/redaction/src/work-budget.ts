@@ -7,14 +7,15 @@
  * up, a matcher takes the rest of the input for a secret.
  */
 
-/** For inputs of a few units. */
-const stepsAtLeast = 1 << 16;
-/** For each of the first units. */
+/** Steps of the search for secrets in any text, however short; the rest of one that uses up its steps is replaced. @limit server */
+const stepsAtLeast = 65_536;
+/** Further steps for each of the first units of a text. @limit server */
 const stepsPerUnit = 32;
-const firstUnits = 1 << 17;
-/** For each further unit, in which an honest text has few places that resemble a secret. */
-const stepsPerFurtherUnit = 0.5;
-/** A secret that was found gives back this for each of its units, since the search continues after it. */
+/** Number of these first units. @limit server */
+const firstUnits = 131_072;
+/** Units after them for each further step: an honest text has few places that resemble a secret. @limit server */
+const furtherUnitsPerStep = 2;
+/** Steps that a secret that was found gives back for each of its units, since the search continues after it. @limit server */
 const refundPerUnit = 2;
 
 /** The steps that are left for an input. */
@@ -27,7 +28,7 @@ export class WorkBudget {
   extend(length: number): void {
     const first = Math.min(length, this.#firstUnits);
     this.#firstUnits -= first;
-    this.#left += stepsPerUnit * first + stepsPerFurtherUnit * (length - first);
+    this.#left += stepsPerUnit * first + (length - first) / furtherUnitsPerStep;
   }
 
   get isUsedUp(): boolean {

@@ -318,6 +318,27 @@ test("the secret part of the URL of a webhook is found within a text", () => {
   }
 });
 
+test("of a URL within a text, the user and the parameters with names of secrets are found, and no others", () => {
+  const hidden = (text: string) =>
+    credentialRanges(text)
+      .toSorted((one, other) => one.start - other.start)
+      .map(({ start, end }) => text.slice(start, end));
+  const rows: readonly (readonly [text: string, parts: readonly string[]])[] = [
+    ["see https://bob:hunter2@api.example/x now", ["bob:hunter2"]],
+    ["see https://api.example/x?pwd=hunter2&page=2", ["hunter2"]],
+    ["see https://api.example/x?page=2&pass=hunter2#top", ["hunter2"]],
+    ["see https://api.example/x?x-auth=swordfish, and more", ["swordfish,"]],
+    ["see https://api.example/x?auth=swordfish&sid=a1b2c3d4e5", ["swordfish", "a1b2c3d4e5"]],
+    ["see https://api.example/x?sig=ab12&jwt=x.y.z&otp=123456", ["ab12", "x.y.z", "123456"]],
+    ["see https://api.example/x?api%5Fkey=hunter2", ["hunter2"]],
+    ["see https://api.example/cb?code=k3vD9sQ1", ["k3vD9sQ1"]],
+    ["see https://api.example/x?access_token=hunter2", ["hunter2"]],
+    ["see https://api.example/x?code=DE&country=de&author=ada&page=2&auth=basic", []],
+    ["see https://api.example/x?q=pass&author=ada@example.com", []],
+  ];
+  for (const [text, parts] of rows) assert.deepEqual(hidden(text), parts, text);
+});
+
 test("secretVerdict() judges headers, URLs and arguments", () => {
   const cases: readonly (readonly [Parameters<typeof secretVerdict>, ReturnType<typeof secretVerdict>])[] = [
     [["header", "Authorization", "x"], "certain"],
@@ -396,6 +417,8 @@ test("secretVerdict() takes linear time for texts that are made to be slow", slo
     "abc8Q~",
     "a.B-",
     "?%61=",
+    "?pwd=a&",
+    "&key=abc",
     "aGVsbG8x",
     "user_",
     "ab:cd",

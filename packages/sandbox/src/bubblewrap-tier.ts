@@ -29,7 +29,7 @@ import type {
   TierFacts,
   TierReport,
 } from "./tier.ts";
-import { namespaceFeatures, trialLimits, tryTier } from "./try-tier.ts";
+import { isInconclusive, namespaceFeatures, trialLimits, tryTier } from "./try-tier.ts";
 
 /**
  * Starts `bwrap` so that it ignores SIGTERM. The gateway sends SIGTERM to all processes of a launch: the program can
@@ -43,14 +43,14 @@ const firstDescriptor = 3;
 export class BubblewrapTier implements SandboxTier {
   readonly id = "bubblewrap";
   readonly #facts: TierFacts;
-  #canPrepareNetwork: Promise<boolean> | undefined;
+  #canPrepareNetwork: Promise<boolean | undefined> | undefined;
 
   constructor(facts: TierFacts) {
     this.#facts = facts;
   }
 
-  async check(): Promise<TierReport> {
-    const problems = await this.#problems();
+  async check(timeoutMs: number): Promise<TierReport> {
+    const problems = await this.#problems(timeoutMs);
     return { id: this.id, isAvailable: problems.length === 0, problems, features };
   }
 
@@ -138,10 +138,13 @@ export class BubblewrapTier implements SandboxTier {
     if (ip === undefined || unshare === undefined) return [];
     const words = networkWords(unshare, ip);
     this.#canPrepareNetwork ??= canRun(words);
-    return (await this.#canPrepareNetwork) ? words : [];
+    const canPrepare = await this.#canPrepareNetwork;
+    // A busy machine says nothing about the next time.
+    if (canPrepare === undefined) this.#canPrepareNetwork = undefined;
+    return canPrepare === true ? words : [];
   }
 
-  async #problems(): Promise<readonly SandboxProblem[]> {
+  async #problems(timeoutMs: number): Promise<readonly SandboxProblem[]> {
     if (process.platform !== "linux") return [{ reason: "namespaces exist on Linux only", fix: "use Linux" }];
     if (findCommand("bwrap") === undefined) {
       return [{ reason: "bwrap is not installed", fix: "install the package bubblewrap" }];
@@ -152,6 +155,7 @@ export class BubblewrapTier implements SandboxTier {
       return [{ reason: `${missing.join(", ")} not found`, fix }];
     }
     return tryTier(this, {
+      timeoutMs,
       script: "grep ^Seccomp: /proc/self/status",
       expected: /^Seccomp:\s*2\s*$/,
       fixOf: (reason) => (/unknown option/i.test(reason) ? "install bubblewrap 0.8 or later" : likelyFix()),
@@ -159,11 +163,11 @@ export class BubblewrapTier implements SandboxTier {
   }
 }
 
-/** Whether `words` start a program here. */
-async function canRun([program = "", ...args]: readonly string[]): Promise<boolean> {
+/** Whether `words` start a program here; undefined where that did not show. */
+async function canRun([program = "", ...args]: readonly string[]): Promise<boolean | undefined> {
   const request = { program, args: [...args, "true"], env: { PATH: commandPath }, directory: "/" };
   const { code } = await runCommand(request, trialLimits);
-  return code === 0;
+  return isInconclusive(code) ? undefined : code === 0;
 }
 
 const features: readonly SandboxFeature[] = [

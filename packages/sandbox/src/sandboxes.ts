@@ -1,4 +1,4 @@
-/** The sandboxes of this machine: chooses the strongest tier that works here, once. */
+/** The sandboxes of this machine: chooses the strongest tier that works here. A trial with a result is made once. */
 
 import type { SpawnRequest } from "@toolcrib/process";
 import { BubblewrapTier } from "./bubblewrap-tier.ts";
@@ -8,6 +8,7 @@ import { SandboxError } from "./sandbox-error.ts";
 import { defaultSandboxTotals, type SandboxPolicy, type SandboxTotals } from "./sandbox-policy.ts";
 import { SeatbeltTier } from "./seatbelt-tier.ts";
 import type { PreparedSandbox, SandboxTier, SandboxTierId, TierFacts, TierReport } from "./tier.ts";
+import { trialLimits } from "./try-tier.ts";
 import { UnshareTier } from "./unshare-tier.ts";
 
 /** Choices of a caller. */
@@ -18,6 +19,27 @@ export interface SandboxesOptions {
   readonly hasGroups?: boolean;
   /** Limits of all sandboxes together. @default those of `SandboxTotals` */
   readonly totals?: Partial<SandboxTotals>;
+  /** How tiers are tried. */
+  readonly trials?: {
+    /** Milliseconds of the first trial of a tier; doubled for each further one, up to 60,000. @default 10,000 */
+    readonly timeoutMs?: number;
+    /** Milliseconds after a trial without a result before the next one; doubled each time, up to 600,000. @default 30,000 */
+    readonly pauseMs?: number;
+  };
+}
+
+/** Milliseconds of one trial of a tier at most. */
+const trialMaxMs = 60_000;
+/** Milliseconds between two trials of a tier at most. */
+const trialPauseMaxMs = 600_000;
+
+/** A trial of a tier, the last one. */
+interface CheckedTier {
+  readonly report: Promise<TierReport>;
+  /** Number of trials without a result before it. */
+  readonly failures: number;
+  /** Set where the next trial is made when it is needed. */
+  isOutdated: boolean;
 }
 
 /** Builds sandboxes, and counts those that are not disposed of. Each prepared sandbox has its own resources. */
@@ -26,9 +48,13 @@ export class Sandboxes {
   readonly #groups: ControlGroups | undefined;
   readonly #totals: SandboxTotals;
   #count = 0;
-  readonly #checked = new Map<SandboxTier, Promise<TierReport>>();
+  readonly #checked = new Map<SandboxTier, CheckedTier>();
+  readonly #timeoutMs: number;
+  readonly #pauseMs: number;
 
-  constructor(facts: TierFacts, { tiers, hasGroups = true, totals }: SandboxesOptions = {}) {
+  constructor(facts: TierFacts, { tiers, hasGroups = true, totals, trials }: SandboxesOptions = {}) {
+    this.#timeoutMs = trials?.timeoutMs ?? trialLimits.timeoutMs;
+    this.#pauseMs = trials?.pauseMs ?? 30_000;
     this.#totals = { ...defaultSandboxTotals, ...totals };
     this.#groups = hasGroups ? new ControlGroups(this.#totals) : undefined;
     const all =
@@ -38,7 +64,10 @@ export class Sandboxes {
     this.#tiers = all.filter(({ id }) => tiers === undefined || tiers.includes(id));
   }
 
-  /** Returns what each tier can enforce here, strongest first. Tries each tier once. */
+  /**
+   * Returns what each tier can enforce here, strongest first. Tries each tier once, and after a pause again where the
+   * trial had no result.
+   */
   check(): Promise<readonly TierReport[]> {
     return Promise.all(this.#tiers.map((tier) => this.#check(tier)));
   }
@@ -93,14 +122,32 @@ export class Sandboxes {
   }
 
   #check(tier: SandboxTier): Promise<TierReport> {
-    const checked = this.#checked.get(tier) ?? this.#report(tier);
+    const known = this.#checked.get(tier);
+    if (known !== undefined && !known.isOutdated) return known.report;
+    const failures = known === undefined ? 0 : known.failures + 1;
+    const timeoutMs = Math.min(this.#timeoutMs * 2 ** failures, trialMaxMs);
+    const report = this.#report(tier, timeoutMs);
+    const checked: CheckedTier = { report, failures, isOutdated: false };
     this.#checked.set(tier, checked);
-    return checked;
+    report.then(
+      ({ problems }) => {
+        if (!problems.some(({ isPassing }) => isPassing === true)) return;
+        // The result is that of a busy machine, and no property of it.
+        const pauseMs = Math.min(this.#pauseMs * 2 ** failures, trialPauseMaxMs);
+        setTimeout(() => {
+          checked.isOutdated = true;
+        }, pauseMs).unref();
+      },
+      () => {
+        checked.isOutdated = true;
+      },
+    );
+    return report;
   }
 
-  async #report(tier: SandboxTier): Promise<TierReport> {
+  async #report(tier: SandboxTier, timeoutMs: number): Promise<TierReport> {
     const [report, problem] = await Promise.all([
-      tier.check(),
+      tier.check(timeoutMs),
       this.#groups === undefined ? "not used" : this.#groups.problem(),
     ]);
     const feature = {

@@ -42,8 +42,8 @@ export class SeatbeltTier implements SandboxTier {
     this.#facts = facts;
   }
 
-  async check(): Promise<TierReport> {
-    const problems = await this.#problems();
+  async check(timeoutMs: number): Promise<TierReport> {
+    const problems = await this.#problems(timeoutMs);
     return { id: this.id, isAvailable: problems.length === 0, problems, features };
   }
 
@@ -98,13 +98,14 @@ export class SeatbeltTier implements SandboxTier {
     }
   }
 
-  async #problems(): Promise<readonly SandboxProblem[]> {
+  async #problems(timeoutMs: number): Promise<readonly SandboxProblem[]> {
     if (!existsSync(sandboxExec)) {
       return [{ reason: `${sandboxExec} not found`, fix: "use a version of macOS that has it" }];
     }
     // The home of the user must be invisible: a profile that allows everything is no sandbox.
     const script = `echo started; ls "${this.#facts.userHome}" >/dev/null 2>&1 && echo open; exit 0`;
     return tryTier(this, {
+      timeoutMs,
       script,
       expected: /^started\n$/,
       reason: "its profile is not enforced",

@@ -20,6 +20,8 @@ export interface TierFacts {
 export interface SandboxProblem {
   readonly reason: string;
   readonly fix: string;
+  /** Whether its trial had no result, as on a busy machine, so that it is made again. */
+  readonly isPassing?: true;
 }
 
 /** One property of a tier. */
@@ -47,8 +49,8 @@ export interface PreparedSandbox extends AsyncDisposable {
 /** One way to contain a process. */
 export interface SandboxTier {
   readonly id: SandboxTierId;
-  /** Tries the tier with real processes. Never rejects. */
-  check(): Promise<TierReport>;
+  /** Tries the tier with real processes, for at most `timeoutMs` milliseconds each. Never rejects. */
+  check(timeoutMs: number): Promise<TierReport>;
   /** @throws {SandboxError} `SANDBOX_UNAVAILABLE`, `SANDBOX_PATH_REFUSED` */
   prepare(request: SpawnRequest, policy: SandboxPolicy): Promise<PreparedSandbox>;
 }

@@ -10,6 +10,8 @@ export const trialLimits = { timeoutMs: 10_000, outputMaxBytes: 65_536 };
 
 /** A trial of a tier. */
 export interface TierTrial {
+  /** Milliseconds until it is ended without a result. */
+  readonly timeoutMs: number;
   /** Script of /bin/sh. */
   readonly script: string;
   /** Its output where the tier works. */
@@ -23,19 +25,38 @@ export interface TierTrial {
 /** Runs a script within a policy that allows nothing. @returns why the tier does not work; none where it does */
 export async function tryTier(
   tier: Pick<SandboxTier, "prepare">,
-  { script, expected, reason: otherwise, fixOf }: TierTrial,
+  { timeoutMs, script, expected, reason: otherwise, fixOf }: TierTrial,
 ): Promise<readonly SandboxProblem[]> {
   let reason: string;
   try {
     const request = { program: "/bin/sh", args: ["-c", script], env: {} };
     await using prepared = await tier.prepare(request, emptyPolicy);
-    const { code, stdout, stderr } = await runCommand(prepared.request, trialLimits);
+    const { code, stdout, stderr } = await runCommand(prepared.request, { ...trialLimits, timeoutMs });
     if (code === 0 && expected.test(stdout.toString())) return [];
+    if (isInconclusive(code)) return [inconclusive(endOf(code, timeoutMs))];
     reason = stderr.trim().slice(0, 500) || (otherwise ?? `it ended with ${code}`);
   } catch (error) {
     reason = messageOf(error);
+    if (isInconclusive((error as NodeJS.ErrnoException).code)) return [inconclusive(reason)];
   }
   return [{ reason, fix: fixOf(reason) }];
+}
+
+/** Whether a trial with this end says nothing about the machine: it was ended, or there was no room to start it. */
+export function isInconclusive(code: number | string | undefined): boolean {
+  return /^(?:ETIMEDOUT|SIGTERM|SIGKILL|EAGAIN|EMFILE|ENFILE|ENOMEM)$/.test(String(code));
+}
+
+function endOf(code: number | string, timeoutMs: number): string {
+  return code === "ETIMEDOUT"
+    ? `its trial did not end within ${timeoutMs} ms`
+    : `its trial ended with ${code}`;
+}
+
+function inconclusive(reason: string): SandboxProblem {
+  const fix =
+    "the machine is too busy: stop other programs, or wait; a running gateway tries again by itself";
+  return { reason, fix, isPassing: true };
 }
 
 /** The properties that namespaces and resource limits enforce, in every tier of Linux. */

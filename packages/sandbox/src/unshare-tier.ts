@@ -44,8 +44,8 @@ export class UnshareTier implements SandboxTier {
     this.#facts = facts;
   }
 
-  async check(): Promise<TierReport> {
-    const problems = await this.#problems();
+  async check(timeoutMs: number): Promise<TierReport> {
+    const problems = await this.#problems(timeoutMs);
     return { id: this.id, isAvailable: problems.length === 0, problems, features };
   }
 
@@ -159,13 +159,13 @@ export class UnshareTier implements SandboxTier {
     writeFileSync(join(folder, "second"), secondTable({ root, final }, bound, table, this.#facts.uid !== 0));
   }
 
-  async #problems(): Promise<readonly SandboxProblem[]> {
+  async #problems(timeoutMs: number): Promise<readonly SandboxProblem[]> {
     if (process.platform !== "linux") return [{ reason: "namespaces exist on Linux only", fix: "use Linux" }];
     const missing = needed.filter((name) => findCommand(name) === undefined);
     if (missing.length > 0) {
       return [{ reason: `${missing.join(", ")} not found`, fix: "install the package util-linux" }];
     }
-    return tryTier(this, { script: "echo works", expected: /^works\n$/, fixOf: likelyFix });
+    return tryTier(this, { timeoutMs, script: "echo works", expected: /^works\n$/, fixOf: likelyFix });
   }
 }
 

@@ -1,7 +1,8 @@
 /** The sandboxes of servers: what their configuration names is created or refused before anything starts. */
 
 import assert from "node:assert/strict";
-import { existsSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { test } from "node:test";
 import { type ContainedServer, ServerSandboxes } from "@toolcrib/sandbox";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
@@ -63,4 +64,48 @@ test("a missing write path is created; a file and links in a circle are refused 
       return true;
     });
   }
+});
+
+test("what is created later in the home, or as a folder of credentials, is hidden from servers that start after it", {
+  skip,
+}, async () => {
+  await using directory = await makeTemporaryDirectory();
+  chmodSync(directory.path, 0o755);
+  const user = directory.join("user");
+  const home = `${user}/gateway`;
+  mkdirSync(user);
+  const sandboxes = new ServerSandboxes({
+    sandboxes: createSandboxes(),
+    openExit: () => assert.fail("It has no scoped network"),
+    mode: "required",
+    places: { home, env: { HOME: user }, configFiles: ["user/later.yaml"], directory: directory.path },
+  });
+  const server: ContainedServer = {
+    id: "s",
+    transport: { kind: "stdio" },
+    source: { name: "toolcrib.yaml" },
+    containment: {
+      needsSandbox: true,
+      bySandbox: ["network_egress", "filesystem_write"],
+      effective: {
+        ...{ networkEgress: "deny", filesystemWrite: "deny", hasState: false },
+        ...{ egressAllow: [], egressPassthrough: [], readPaths: [user], writePaths: [] },
+      },
+    },
+  };
+  const contain = sandboxes.containmentOf(server, async () => undefined) ?? assert.fail();
+  const files = [".aws/credentials", "gateway/state/other/file", "later.yaml", ".netrc"];
+  const shown = async () => {
+    const args = ["-c", 'cd "$1" && shift && cat shown "$@" 2>/dev/null; exit 0', "sh", user, ...files];
+    const request = { program: "/bin/sh", args, env: { PATH: "/usr/bin:/bin" } };
+    await using prepared = await contain(request, { signal: new AbortController().signal });
+    return (await run(prepared.request)).stdout;
+  };
+  writeFileSync(`${user}/shown`, "shown\n");
+  assert.equal(await shown(), "shown\n");
+  for (const file of files) {
+    mkdirSync(dirname(`${user}/${file}`), { recursive: true });
+    writeFileSync(`${user}/${file}`, "the secret\n");
+  }
+  assert.equal(await shown(), "shown\n");
 });

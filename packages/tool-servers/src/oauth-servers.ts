@@ -36,6 +36,7 @@ export async function openOAuthServers(context: ServersContext): Promise<OAuthSe
         lockFolder: `${home}/oauth`,
         now,
         learn: (value) => scrubber.learn(server.id, value),
+        scrub: (text) => scrubber.text(text),
         internalRanges: egress.internalRanges,
         ca: authorities,
         loginCommand: (id, identity) =>

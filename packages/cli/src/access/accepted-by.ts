@@ -3,7 +3,8 @@
  * TCP (proc_pid_net(5)) and the open files of the process.
  */
 
-import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { isIPv4, isIPv6, type Socket } from "node:net";
 import { endianness } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
@@ -20,10 +21,10 @@ const attemptPauseMs = 20;
 
 /** Whether process `pid` of this user has accepted a connection on this machine, or is about to. */
 export async function isAcceptedBy(socket: Socket, pid: number): Promise<PeerAnswer> {
-  let answer = answerNow(socket, pid);
+  let answer = await answerNow(socket, pid);
   for (let attempt = 1; mayChange(answer) && attempt < attemptsMax && !socket.destroyed; attempt += 1) {
     await delay(attemptPauseMs);
-    answer = answerNow(socket, pid);
+    answer = await answerNow(socket, pid);
   }
   return answer ?? "unknown";
 }
@@ -34,27 +35,43 @@ function mayChange(answer: PeerAnswer | undefined): boolean {
 }
 
 /** @returns undefined where the system has no table */
-function answerNow(
-  { localAddress = "", localPort = 0, remoteAddress = "", remotePort = 0 }: Socket,
+async function answerNow(
+  { localAddress = "", localPort = 0, remoteAddress = "", remotePort = 0, localFamily }: Socket,
   pid: number,
-): PeerAnswer | undefined {
+): Promise<PeerAnswer | undefined> {
   const here = endsOf(localAddress, localPort);
   const there = endsOf(remoteAddress, remotePort);
-  const rows = readTable(localPort);
-  if (rows === undefined) return undefined;
-  // A system whose table lacks the connection says nothing about its other end.
-  const isListed = rows.some(({ local, remote }) => here.includes(local) && there.includes(remote));
-  if (!isListed) return "unknown";
-  const peers = rows.filter(({ local, remote }) => there.includes(local) && here.includes(remote));
-  const peer = peers.find(({ state }) => state === states.established || state === states.beingOpened);
-  if (peer === undefined) return "no";
+  const isPeer = ({ local, remote, state }: Row) =>
+    there.includes(local) &&
+    here.includes(remote) &&
+    (state === states.established || state === states.beingOpened);
+  let hasTable = false;
+  let isListed = false;
+  // Both ends are in the table of one family, unless the gateway accepts IPv4 on an address of IPv6: that the kernel
+  // walks through all of its connections for each table is most of the time that a check takes.
+  for (const table of localFamily === "IPv6" ? [tables.ipv6, tables.ipv4] : [tables.ipv4, tables.ipv6]) {
+    const lines = await table.read();
+    if (lines === undefined) continue;
+    hasTable = true;
+    const rows = rowsOf(lines, localPort);
+    isListed ||= rows.some(({ local, remote }) => here.includes(local) && there.includes(remote));
+    const peer = rows.find(isPeer);
+    // A system whose table lacks the connection says nothing about its other end.
+    if (peer !== undefined && isListed) return ownerAnswer(pid, peer, lines);
+  }
+  return hasTable ? (isListed ? "no" : "unknown") : undefined;
+}
+
+/** Whether a process has the socket of `peer`, or the one that accepts it. */
+function ownerAnswer(pid: number, peer: Row, lines: readonly string[]): PeerAnswer {
   if (peer.inode !== "0") return hasSocket(pid, [peer]);
-  // It waits for its process to accept it. The table lists sockets that listen before connections, so that no program
-  // can have accepted it before this one listened.
+  // It waits for its process to accept it, in the family of the socket that listens. The table lists sockets that listen
+  // before connections, so that no program can have accepted it before this one listened.
   const port = portIn(peer.local);
+  const listening = lines.filter((line) => line.includes(` ${states.listening} `)).map(toRow);
   return hasSocket(
     pid,
-    rows.filter(({ local, state }) => state === states.listening && portIn(local) === port),
+    listening.filter(({ local, state }) => state === states.listening && portIn(local) === port),
   );
 }
 
@@ -66,23 +83,52 @@ interface Row {
   readonly inode: string;
 }
 
-/** Returns the rows of sockets that listen, and those with a port at one end: there can be thousands of others. */
-function readTable(port: number): readonly Row[] | undefined {
-  const isWanted = (line: string) => line.includes(portText(port)) || line.includes(` ${states.listening} `);
-  const tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"]
-    .map((path) => readRows(path, isWanted))
-    .filter((rows) => rows !== undefined);
-  return tables.length === 0 ? undefined : tables.flat();
+/** Returns the rows with a port at one end: there can be thousands of others. */
+function rowsOf(lines: readonly string[], port: number): readonly Row[] {
+  const text = portText(port);
+  return lines.filter((line) => line.includes(text)).map(toRow);
 }
 
-function readRows(path: string, isWanted: (line: string) => boolean): readonly Row[] | undefined {
-  try {
-    return readFileSync(path, "latin1").split("\n").slice(1).filter(isWanted).map(toRow);
-  } catch {
-    // Other systems have no /proc, and some no IPv6.
-    return undefined;
+/**
+ * A table of the system. Connections that are made at the same time share a read, which begins after all of them were
+ * made: an older one could show an earlier connection between the same ports.
+ */
+class ConnectionTable {
+  readonly #path: string;
+  /** The read that began last. */
+  #running: Promise<unknown> = Promise.resolve();
+  /** The one that begins when that has ended. */
+  #next: Promise<readonly string[] | undefined> | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Returns the lines of the table as it is after this call; undefined where the system has none. */
+  read(): Promise<readonly string[] | undefined> {
+    this.#next ??= this.#running.then(() => {
+      this.#next = undefined;
+      const lines = this.#lines();
+      this.#running = lines;
+      return lines;
+    });
+    return this.#next;
+  }
+
+  async #lines(): Promise<readonly string[] | undefined> {
+    try {
+      return (await readFile(this.#path, "latin1")).split("\n").slice(1);
+    } catch {
+      // Other systems have no /proc, and some no IPv6.
+      return undefined;
+    }
   }
 }
+
+const tables = {
+  ipv4: new ConnectionTable("/proc/self/net/tcp"),
+  ipv6: new ConnectionTable("/proc/self/net/tcp6"),
+};
 
 function toRow(line: string): Row {
   const fields = line.trim().split(/\s+/);

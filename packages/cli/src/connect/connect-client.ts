@@ -36,6 +36,7 @@ import {
   sha256Of,
   writeConnection,
 } from "./connection-store.ts";
+import { isOwnEntry, ownerOf } from "./entry-owner.ts";
 import { ensureToken, type GatewayEntry, gatewayEntry } from "./gateway-entry.ts";
 import { noteOtherConfiguration } from "./other-configuration.ts";
 import { tokenState } from "./token-state.ts";
@@ -229,7 +230,9 @@ async function planChange(context: CliContext, program: ClientProgram, flags: Co
     inFile(file, () => hasServer(before ?? "", program, serverName)),
     await gatewayEntry(context, program, flags.stdio === true),
   ];
-  const isOwn = (await readConnection(context.options.home, program.id))?.file === file;
+  const connection = await readConnection(context.options.home, program.id);
+  const isOwn =
+    connection?.file === file && inFile(file, () => isOwnEntry(before ?? "", program, connection));
   if (present && !isOwn && flags.force !== true) {
     throw new CliError(
       "CLI_FILE_EXISTS",
@@ -314,6 +317,7 @@ async function makeChange(
       server: serverName,
       before: toBytes(fileBefore(program, before, file, earlier)),
       writtenSha256: sha256Of(text),
+      owner: ownerOf(serverIn(text, program, serverName)),
       createdToken,
       moved: [...new Set([...(earlier?.file === file ? earlier.moved : []), ...names])],
     });

@@ -28,6 +28,8 @@ export interface Connection {
   readonly before: string | undefined;
   /** SHA-256 of the bytes that were written, as hexadecimal digits. */
   readonly writtenSha256: string;
+  /** Which gateway its entry is for, as `ownerOf` returns it; undefined in records of earlier versions. */
+  readonly owner: string | undefined;
   /** The token that was created for the client; undefined where none was. */
   readonly createdToken: string | undefined;
   /** Names of servers that were taken out of the file, because the gateway serves them. */
@@ -61,7 +63,7 @@ export async function readConnection(home: string, clientId: string): Promise<Co
     const { bytes } = await readRegularFile(pathOf(home, clientId), recordMaxBytes);
     const value = parseJson(new TextDecoder().decode(bytes), { maxLength: recordMaxBytes });
     if (!isJsonObject(value)) return undefined;
-    const { file, server, before, writtenSha256, createdToken, moved } = value;
+    const { file, server, before, writtenSha256, owner, createdToken, moved } = value;
     if (typeof file !== "string" || typeof server !== "string" || typeof writtenSha256 !== "string")
       return undefined;
     return {
@@ -69,6 +71,7 @@ export async function readConnection(home: string, clientId: string): Promise<Co
       server,
       before: typeof before === "string" ? before : undefined,
       writtenSha256,
+      owner: typeof owner === "string" ? owner : undefined,
       // The token of a client has its name; any other text could name another file.
       createdToken: createdToken === clientId ? createdToken : undefined,
       moved: Array.isArray(moved) ? moved.filter((name) => typeof name === "string") : [],

@@ -25,9 +25,10 @@ import {
   removeConnection,
   sha256Of,
 } from "./connection-store.ts";
+import { isOwnEntry } from "./entry-owner.ts";
 
 /** The state in which a file was left. */
-type Outcome = "restored" | "removed" | "edited" | "returned" | "unchanged" | "missing";
+type Outcome = "restored" | "removed" | "edited" | "returned" | "unchanged" | "other" | "missing";
 
 const outcomeTexts: { readonly [O in Outcome]: string } = {
   restored: "restored as it was before",
@@ -35,6 +36,7 @@ const outcomeTexts: { readonly [O in Outcome]: string } = {
   edited: "the entry is removed; what changed since stays",
   returned: "the entry is removed, and the servers that were moved are back; what changed since stays",
   unchanged: "it has no entry of this gateway any more",
+  other: "its entry is for another gateway, and stays",
   missing: "its file was deleted since, so nothing is changed; only the record of the connection is removed",
 };
 
@@ -75,7 +77,7 @@ export async function disconnectClients(
     const { file } = connection;
     output.print(`${output.style("green", "✓")} ${program.name}: ${outcomeTexts[outcome]}`, `    ${file}`);
     const { moved } = connection;
-    if (outcome === "missing" && moved.length > 0)
+    if ((outcome === "missing" || outcome === "other") && moved.length > 0)
       output.print(
         `    the servers that were moved out of it stay in the gateway: ${moved.map(safeLine).join(", ")}`,
       );
@@ -103,6 +105,11 @@ async function takeBack(program: ClientProgram, connection: Connection): Promise
       outcome = earlier === undefined ? "removed" : "restored";
       if (earlier === undefined) await removeFileOf(file);
       return earlier;
+    }
+    // The entry of another home, which wrote it with --force, is not taken back here.
+    if (!inFile(file, () => isOwnEntry(text, program, connection))) {
+      outcome = "other";
+      return undefined;
     }
     const without = inFile(file, () => withoutGateway(text, program, connection));
     if (without === text) return undefined;

@@ -31,6 +31,7 @@ export async function checkIssuers(
     now,
     logger: createCommandLogger(context, "silent"),
     learn() {},
+    scrub: (text) => text,
     internalRanges: egress.internalRanges,
     ca: file?.kind === "read" ? file.pem : undefined,
   });

@@ -23,7 +23,7 @@ export const recorded: { readonly [code: string]: string } = {
   "-32603":
     "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32603,\"message\":\"the prompt cannot be filled\",\"data\":{\"toolcrib/server\":\"notes\",\"toolcrib/trustState\":\"unverified\"}}}",
   "-32700":
-    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"Parse error: JSON text is not valid: Expected double-quoted property name in JSON at position 18 (line 1 column 19)\",\"data\":{\"code\":\"MCP_INVALID_MESSAGE\"}}}",
+    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"Parse error: JSON text is not valid at line 1, column 19 (position 18): expected a name in \\\"double quotes\\\"\",\"data\":{\"code\":\"MCP_INVALID_MESSAGE\"}}}",
   APPROVALS_FULL:
     "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"\\\"notes__write_file\\\" was not called: each call needs the operator's approval, because its server \\\"notes\\\" is unverified and the tool is not known to be read-only, and too many calls of this client wait for one\\nHint: wait until the operator decided about earlier calls (toolcrib approve)\"}],\"isError\":true,\"_meta\":{\"toolcrib/code\":\"APPROVALS_FULL\",\"toolcrib/callId\":\"CALL\"}}}",
   APPROVAL_DENIED:
@@ -427,7 +427,7 @@ export const recorded: { readonly [code: string]: string } = {
   INSTALL_UNSIGNED:
     "First use of the registry ./registry: its key sha256:… counts from now on; compare it with the one that its operator states\nerror INSTALL_UNSIGNED: Cannot install demo.echo 0.1.0 from \"demo.echo@*\": it is not signed, and comes from a registry\nhint: ask its publisher for a signed one; to install it nevertheless, add --allow-unsigned",
   JSON_INVALID:
-    "JSON_INVALID: JSON text is not valid: Expected double-quoted property name in JSON at position 8 (line 1 column 9)",
+    "JSON_INVALID: JSON text is not valid at line 1, column 9 (position 8): expected a name in \"double quotes\"",
   JSON_NOT_SERIALIZABLE:
     "JSON_NOT_SERIALIZABLE: Cannot write the number NaN as JSON",
   JSON_TOO_DEEP:

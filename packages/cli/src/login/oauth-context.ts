@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type GatewayConfig, oauthServerOf, SecretResolver, type ToolServerConfig } from "@toolcrib/config";
 import { readCertificateFile, readRegularFile } from "@toolcrib/files";
 import type { OAuthDeps, OAuthServer } from "@toolcrib/oauth";
+import { SecretScrubber } from "@toolcrib/redaction";
 import { openSecretStore } from "@toolcrib/secrets";
 import type { CliContext } from "../cli-context.ts";
 
@@ -20,6 +21,7 @@ export async function openOAuthDeps(
   { egress }: Pick<GatewayConfig, "egress">,
 ): Promise<OAuthDeps & AsyncDisposable> {
   const { options, env, now } = context;
+  const scrubber = new SecretScrubber();
   const store = await openSecretStore({ home: options.home, env }, { now, randomBytes });
   const certificates = env["SSL_CERT_FILE"] ?? "";
   const file = certificates === "" ? undefined : await readCertificateFile(certificates);
@@ -27,8 +29,8 @@ export async function openOAuthDeps(
     store,
     lockFolder: join(options.home, "oauth"),
     now,
-    // A command prints no text that could contain a token.
-    learn() {},
+    learn: (value) => scrubber.learn("login", value),
+    scrub: (text) => scrubber.text(text),
     internalRanges: egress.internalRanges,
     ca: file?.kind === "read" ? file.pem : undefined,
     loginCommand: (id) => `toolcrib${options.homeFlag} login ${id}`,

@@ -4,8 +4,7 @@
  */
 
 import { type Diagnostic, isCodedError } from "@toolcrib/diagnostics";
-import { findJsonFault } from "@toolcrib/document";
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
+import { findJsonFault, isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import { CliError } from "../cli-error.ts";
 
 /** Longest JSON text, in characters. */

@@ -189,7 +189,7 @@ async function admitChecked(
     const { depth } = call.subject;
     const latest = decide(deps, target, origin, () => callFactsOf(deps, args, origin, depth, labelled?.run));
     if (latest.kind === "deny") {
-      giveBack();
+      // A call that was asked for has taken nothing of an earlier execution.
       return { refusal: { ...facts, decision: latest, hooks: hooked?.takeRecords() } };
     }
     // The time that it took does not count.

@@ -5,7 +5,7 @@
  * refused is not sent again for a while: an endpoint can lock a client that insists.
  */
 
-import { isCodedError } from "@toolcrib/diagnostics";
+import { cutText, isCodedError } from "@toolcrib/diagnostics";
 import { createPlaceholder, type Egress, type EgressCredential } from "@toolcrib/egress";
 import { canonicalHost, parseHostPattern } from "@toolcrib/hosts";
 import { isJsonObject, type JsonValue, parseJson } from "@toolcrib/json";
@@ -32,6 +32,8 @@ export interface OAuthDeps {
   readonly randomBytes: (length: number) => Buffer;
   /** Receives each token, for scrubbing. */
   readonly learn: (value: string) => void;
+  /** Replaces the secrets that are known, in texts of the token endpoint before they are cut. */
+  readonly scrub: (text: string) => string;
   /** The refresh token that replaced the stored one. */
   readonly rotated: Pick<RotatedToken, "alone" | "read" | "write">;
   /** Reports a token that is lost with the process, because it cannot be stored. */
@@ -113,7 +115,7 @@ export class OAuthTokens {
   /** @param stored the stored refresh token; undefined without one */
   async #ask(grant: { readonly [name: string]: string }, stored: string | undefined): Promise<string> {
     const { toolId, egressId, tokenUrl, scopes, readers } = this.#request;
-    const { egress, learn, now } = this.#deps;
+    const { egress, learn, scrub, now } = this.#deps;
     const form = new URLSearchParams(grant);
     if (scopes.length > 0) form.set("scope", scopes.join(" "));
     const headers: { [name: string]: string } = {
@@ -141,7 +143,7 @@ export class OAuthTokens {
     const { access_token: token, expires_in: seconds, refresh_token: rotated } = answer ?? {};
     if (response.status !== 200 || typeof token !== "string" || !/^[\x21-\x7e]{1,16384}$/.test(token)) {
       const { error } = answer ?? {};
-      const said = typeof error === "string" ? `: ${error.slice(0, 200)}` : "";
+      const said = typeof error === "string" ? `: ${scrub(cutText(error, 200, scrub))}` : "";
       const isRefused = error === "invalid_grant" && stored !== undefined;
       const refusal = new McpkgRuntimeError(
         "PACKAGE_UNUSABLE",

@@ -244,6 +244,7 @@ function credentialOf(
       now: context.now,
       randomBytes,
       learn,
+      scrub: (text) => context.scrubber.text(text),
       rotated: new RotatedToken(toolId, context),
       warn: (reason) =>
         context.logger.warn(

@@ -6,8 +6,7 @@
 
 import { hash } from "node:crypto";
 import type { Diagnostic, Source } from "@toolcrib/diagnostics";
-import { findJsonFault } from "@toolcrib/document";
-import { isJsonObject, JsonError, type JsonObject, parseJson } from "@toolcrib/json";
+import { findJsonFault, isJsonObject, JsonError, type JsonObject, parseJson } from "@toolcrib/json";
 import type { SavedTool, SavedToolDefinition, SavedToolMetadata } from "@toolcrib/store";
 import { lintSavedTool, wrongType } from "./lint-saved-tool.ts";
 import type { SavedToolLimits } from "./saved-tool.ts";
@@ -54,7 +53,7 @@ function parseText(source: Source): { readonly value?: unknown; readonly fault?:
     return { value: parseJson(source.text) };
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    // A message of its own: those of JavaScript engines quote the text.
+    // A message of its own: the span shows the place.
     const isSyntax = error.code === "JSON_INVALID";
     const span = isSyntax ? findJsonFault(source.text)?.span : undefined;
     const message = `Cannot read the saved tool: ${isSyntax ? "its file is not valid JSON from here on" : error.message}`;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { findJsonFault } from "@toolcrib/document";
+import { findJsonFault } from "@toolcrib/json";
 import { runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 

@@ -1,0 +1,56 @@
+/** Trials of tiers that a busy machine ends: their result counts for a while, and not for the life of the gateway. */
+
+import assert from "node:assert/strict";
+import { tmpdir } from "node:os";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { chooseStartParent, Sandboxes } from "@toolcrib/sandbox";
+import { run, strictPolicy, type TierId, tierIds, unavailableReason } from "./sandbox-harness.ts";
+
+const facts = {
+  uid: process.getuid?.() ?? -1,
+  gid: process.getgid?.() ?? -1,
+  temporaryDirectory: chooseStartParent(tmpdir()),
+  userHome: "/home/nobody-here",
+};
+
+/** Sandboxes whose first trial ends long before the program of the trial can. */
+const hasty = (tier: TierId, pauseMs: number) =>
+  new Sandboxes(facts, { tiers: [tier], trials: { timeoutMs: 1, pauseMs } });
+
+const problemOf = ([report]: Awaited<ReturnType<Sandboxes["check"]>>) => report?.problems[0];
+
+for (const tier of tierIds) {
+  const reason = await unavailableReason(tier);
+  const skip = reason === undefined ? false : `${tier} does not work here: ${reason}`;
+
+  test(`a trial of ${tier} that did not end is made again, with more time, until it has a result`, {
+    skip,
+  }, async () => {
+    const sandboxes = hasty(tier, 1);
+    const request = { program: "/bin/sh", args: ["-c", "echo contained"], env: {} };
+    await assert.rejects(sandboxes.prepare(request, strictPolicy()), (error: Error & { hint?: string }) => {
+      assert.match(error.message, new RegExp(`${tier}: its trial did not end within 1 ms`));
+      assert.match(error.hint ?? "", /^the machine is too busy: .*tries again by itself$/);
+      return true;
+    });
+    // 16 trials have more than a minute: the last ones have the time that any trial has.
+    let found = await sandboxes.check();
+    for (let trials = 1; trials < 20 && found[0]?.isAvailable !== true; trials += 1) {
+      await sleep(2 ** trials + 5);
+      found = await sandboxes.check();
+    }
+    assert.equal(found[0]?.isAvailable, true, problemOf(found)?.reason ?? "no report");
+    await using prepared = await sandboxes.prepare(request, strictPolicy());
+    assert.equal((await run(prepared.request)).stdout, "contained\n");
+  });
+
+  test(`a trial of ${tier} that did not end is not made again before its pause is over`, {
+    skip,
+  }, async () => {
+    const sandboxes = hasty(tier, 600_000);
+    const [first, second] = [await sandboxes.check(), await sandboxes.check()];
+    assert.equal(problemOf(first)?.isPassing, true);
+    assert.equal(problemOf(second)?.reason, problemOf(first)?.reason);
+  });
+}
