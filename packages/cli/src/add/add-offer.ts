@@ -48,16 +48,20 @@ import {
   uncountedOf,
   wantedVariables,
 } from "./trial.ts";
+import { withoutUnsaved } from "./unsaved-packages.ts";
 import { explainUrlFailure, type UrlFailure } from "./url-failure.ts";
 import { publisherOfWheel } from "./wheel-publisher.ts";
 
 /** Adds `offer`. With --dry-run, it is tried in a temporary home, unless it needs secrets or files of the home. */
 export async function addOffer(context: CliContext, offer: Offer, flags: AddFlags): Promise<ExitCode> {
-  if (flags.dryRun !== true) return await addIn(context, context.options.home, offer, flags);
+  const { packages = [] } = offer;
+  const addHere = (isDry: boolean) =>
+    withoutUnsaved(context, { packages, isDry }, () => addIn(context, context.options.home, offer, flags));
+  if (flags.dryRun !== true) return await addHere(false);
   const needsHome = offer.secrets.length > 0 || offer.prepare !== undefined;
   const home = needsHome ? context.options.home : await mkdtemp(join(tmpdir(), "toolcrib-dry-"));
   try {
-    return await addIn(context, home, offer, flags);
+    return await (needsHome ? addHere(true) : addIn(context, home, offer, flags));
   } finally {
     await offer.discard?.();
     if (!needsHome) await rm(home, { recursive: true, force: true });
