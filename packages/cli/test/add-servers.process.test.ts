@@ -105,8 +105,12 @@ describe("add and update of packages of a registry", { skip }, () => {
       "api.acme.example",
     );
     assert.equal(added.code, 0, added.stderr);
-    const { approved, tokens } = JSON.parse(added.stdout) as { approved: string[]; tokens: number };
-    assert.deepEqual(approved, ["read"]);
+    const { approved, callsNeedApproval, tokens } = JSON.parse(added.stdout) as {
+      approved: string[];
+      callsNeedApproval: string[];
+      tokens: number;
+    };
+    assert.deepEqual([approved, callsNeedApproval], [["read"], ["read"]]);
     assert.ok(tokens > 20);
     const text = readFileSync(file, "utf8");
     assert.match(text, /^# ours\ntool_servers: {2}# none yet\n|^# ours\ntool_servers:/);

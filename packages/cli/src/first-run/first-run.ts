@@ -10,7 +10,8 @@ import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { getFromGateway } from "../access/gateway-api.ts";
 import { findReachableGateway, openToolAccess } from "../access/open-tool-access.ts";
 import type { ServerState } from "../access/tool-access.ts";
-import { approve } from "../approve/approve.ts";
+import { approve, callFacts } from "../approve/approve.ts";
+import { callApprovalLines } from "../approve/call-approvals.ts";
 import { openApprovals } from "../approve/open-approvals.ts";
 import { ensureGateway } from "../bridge/ensure-gateway.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -129,6 +130,7 @@ async function walk(context: CliContext): Promise<ExitCode> {
   step(context, 4, "A first call", `${command} call TOOL`);
   await callStep(context);
   output.print(
+    ...(await waitingCallLines(context)),
     "",
     output.style("bold", "Next:"),
     `  ${command} status      what runs, and what waits`,
@@ -297,6 +299,14 @@ async function untilStarted(context: CliContext): Promise<readonly ServerState[]
     },
   );
   return starting;
+}
+
+/** Announces the calls of clients that will wait: those of this terminal do not. */
+async function waitingCallLines(context: CliContext): Promise<readonly string[]> {
+  if ((await findReachableGateway(context.options.home)) === undefined) return [];
+  await using access = await openApprovals(context, undefined);
+  const lines = callApprovalLines(await callFacts(access), ownCommand(context));
+  return lines.length === 0 ? [] : ["", ...lines];
 }
 
 /** Returns why there is no tool to try, and what to do about it. */
