@@ -23,6 +23,7 @@ import { findClient } from "../connect/client-file.ts";
 import { noteOtherConfiguration } from "../connect/other-configuration.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
+import { wrapProse } from "../output/fit-styled.ts";
 import { noteWrapped } from "../output/note-wrapped.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { ownCommand } from "../serve/own-command.ts";
@@ -230,7 +231,8 @@ async function isAgreed(
       : [`add ${counted(plan.servers.length, "server")} to ${file.shown}${stored}`];
   const moved = moves === 0 ? [] : [`change the files of ${counted(moves, "client")} as shown`];
   const question = [...added, ...moved].join(", and ").replace(/^./, (first) => first.toUpperCase());
-  const answer = await askLine(`\n${question}? [y/N] `, context);
+  const lines = wrapProse(`${question}? [y/N]`, Math.min(context.stderr.columns || 80, 200) - 1);
+  const answer = await askLine(`\n${lines.join("\n")} `, context);
   if (/^y(?:es)?$/i.test(answer)) return true;
   context.output.note("Nothing was written.");
   await declineImport(context, file, plan);
