@@ -279,6 +279,22 @@ test("add says that the running gateway takes a new entry over, or that it does 
   assert.match(other.stdout, /! a gateway is running with .*toolcrib\.yaml: it does not read other\.yaml\n/);
 });
 
+test("add offers what search words can mean, and says that there is nothing", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path, stdin: "" };
+  const offered = async (words: string) => {
+    const { code, stderr } = await runToolcrib(["add", words, "--yes"], setting);
+    assert.equal(code, 4, stderr);
+    return /did you mean (?:one of )?([^?]*)\?/.exec(stderr)?.[1]?.split(", ") ?? [];
+  };
+  assert.deepEqual(await offered("read files"), ["filesystem"]);
+  assert.deepEqual((await offered("send email")).toSorted(), ["gmail", "sendgrid"]);
+  assert.deepEqual((await offered("payments")).toSorted(), ["square", "stripe"]);
+  assert.deepEqual(await offered("weather"), []);
+  // "google" and "mail" are words of entries, and together of none.
+  assert.deepEqual(await offered("google mail"), []);
+});
+
 test("add says which options change nothing, because the entry is there already", async () => {
   await using directory = await makeTemporaryDirectory();
   const setting = { directory: directory.path, stdin: "" };
