@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type GatewayConfig, parseConfigLayer, removeEntry } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
+import { gatewayLines } from "../add/gateway-lines.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { findConfigFiles, shortPath } from "../config/find-config-files.ts";
@@ -93,12 +94,14 @@ export async function removeEntries(
   await write(context, changes);
   await recordRemoved(context, changes, found);
   if (purge) for (const one of left) await one.remove();
-  report(context, found);
+  report(context, found, changes);
   return exitCodes.done;
 }
 
-function report({ output }: CliContext, found: readonly FoundEntry[]): void {
-  output.print(`Removed ${found.map(({ id }) => `"${safeLine(id)}"`).join(", ")}`);
+function report(context: CliContext, found: readonly FoundEntry[], changes: readonly ChangedFile[]): void {
+  context.output.print(`Removed ${found.map(({ id }) => `"${safeLine(id)}"`).join(", ")}`);
+  const lines = changes.flatMap((file) => gatewayLines(context, file));
+  context.output.print(...new Set(lines));
 }
 
 /** Remembers the servers, which clients can still have: an import does not bring them back unasked. */
