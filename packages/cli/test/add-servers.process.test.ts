@@ -14,6 +14,7 @@ import {
   startIdentityProvider,
   startProtectedServer,
 } from "@toolcrib/testing";
+import { shellLine, skipWithoutTerminal, Terminal } from "./terminal.ts";
 import { cleanEnvironment, runToolcrib, startServe } from "./transcript.ts";
 
 const path = process.env["PATH"] ?? "";
@@ -75,6 +76,7 @@ describe("add and update of packages of a registry", { skip }, () => {
     const shown = await run(directory.path, "add", "npm:@acme/notes");
     assert.equal(shown.code, 1, shown.stderr);
     assert.match(shown.stderr, /Nothing was added: there is no terminal to ask on; .*--yes/);
+    assert.match(shown.stderr, /fetched for another attempt, and used by no entry: @acme\/notes 1\.0\.0/);
     assert.equal(readFileSync(file, "utf8"), own);
     for (const part of [
       /npm @acme\/notes 1\.0\.0/,
@@ -103,8 +105,12 @@ describe("add and update of packages of a registry", { skip }, () => {
       "api.acme.example",
     );
     assert.equal(added.code, 0, added.stderr);
-    const { approved, tokens } = JSON.parse(added.stdout) as { approved: string[]; tokens: number };
-    assert.deepEqual(approved, ["read"]);
+    const { approved, callsNeedApproval, tokens } = JSON.parse(added.stdout) as {
+      approved: string[];
+      callsNeedApproval: string[];
+      tokens: number;
+    };
+    assert.deepEqual([approved, callsNeedApproval], [["read"], ["read"]]);
     assert.ok(tokens > 20);
     const text = readFileSync(file, "utf8");
     assert.match(text, /^# ours\ntool_servers: {2}# none yet\n|^# ours\ntool_servers:/);
@@ -164,6 +170,24 @@ describe("add and update of packages of a registry", { skip }, () => {
     assert.match(now.stdout, /notes__read[\s\S]*notes__search/);
   });
 
+  const asks = { skip: skipWithoutTerminal };
+  it("an answer of no removes again what was fetched", asks, async () => {
+    await using directory = await makeTemporaryDirectory();
+    const env = { PATH: path, npm_config_registry: registry.url, npm_config_fetch_retries: "0" };
+    await using terminal = new Terminal(shellLine(["add", "npm:@acme/notes@1.0.0"]), {
+      directory: directory.path,
+      env,
+    });
+    await terminal.untilShown(/\[N\]o: /);
+    terminal.press("n\n");
+    assert.equal(await terminal.end(), 1);
+    assert.match(
+      terminal.text,
+      /Nothing was added\r?\nRemoved again what was fetched for it: @acme\/notes 1\.0\.0/,
+    );
+    assert.match((await run(directory.path, "fetched", "list")).stdout, /No fetched packages/);
+  });
+
   it("a server that fails its trial is saved only with a reason; the error names what it asks for", async () => {
     await using directory = await makeTemporaryDirectory();
     const failed = await run(directory.path, "add", "npm:@acme/broken", "--yes");
@@ -174,6 +198,14 @@ describe("add and update of packages of a registry", { skip }, () => {
       /nothing was added\nhint: it names NOTES_API_KEY: store the value .*--secret NOTES_API_KEY=NAME/,
     );
     assert.equal(existsSync(directory.join("toolcrib.yaml")), false);
+    // What was fetched stays for the next attempt, and is removed by the command that is named.
+    const kept =
+      /note: fetched .*: @acme\/broken 2\.0\.0 \(\d+\.\d MB\)\. Remove it with:\n {2}.* (fetched remove (\S+))\n/;
+    const [, words = "", key = ""] = kept.exec(failed.stderr) ?? [];
+    assert.notEqual(key, "", failed.stderr);
+    assert.match((await run(directory.path, "fetched", "list")).stdout, /@acme\/broken/);
+    const removed = await run(directory.path, ...words.split(" "));
+    assert.equal(removed.code, 0, removed.stderr);
     const missing = await run(
       directory.path,
       "add",
@@ -217,6 +249,10 @@ describe("add and update of packages of a registry", { skip }, () => {
       imported.stdout,
       /integrity +sha512-[\s\S]*store its secret: .* secret set described-notes-token/,
     );
+    // What another entry uses is not left over.
+    const other = await run(directory.path, "add", "npm:@acme/broken", "--id", "other", "--yes");
+    assert.equal(other.code, 5);
+    assert.doesNotMatch(other.stderr, /Remove it with/);
     const config = readFileSync(directory.join("toolcrib.yaml"), "utf8");
     assert.match(config, /NOTES_TOKEN: \{ secret_key_ref: described-notes-token \}/);
     const line = await run(

@@ -277,6 +277,32 @@ test("add says that the running gateway takes a new entry over, or that it does 
   const words = ["--config", "other.yaml", "add", "acme", "--without-secrets"];
   const other = await runToolcrib(words, { ...setting, stdin: "" });
   assert.match(other.stdout, /! a gateway is running with .*toolcrib\.yaml: it does not read other\.yaml\n/);
+  const removed = await runToolcrib(["remove", "acme", "--yes"], setting);
+  assert.match(
+    removed.stdout,
+    /\nRemoved "acme"\na gateway is running: it takes the change over within a second\n$/,
+  );
+  const elsewhere = await runToolcrib(["--config", "other.yaml", "remove", "acme", "--yes"], setting);
+  assert.match(
+    elsewhere.stdout,
+    /Removed "acme"\n! a gateway is running with .*: it does not read other\.yaml\n$/,
+  );
+});
+
+test("add offers what search words can mean, and says that there is nothing", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path, stdin: "" };
+  const offered = async (words: string) => {
+    const { code, stderr } = await runToolcrib(["add", words, "--yes"], setting);
+    assert.equal(code, 4, stderr);
+    return /did you mean (?:one of )?([^?]*)\?/.exec(stderr)?.[1]?.split(", ") ?? [];
+  };
+  assert.deepEqual(await offered("read files"), ["filesystem"]);
+  assert.deepEqual((await offered("send email")).toSorted(), ["gmail", "sendgrid"]);
+  assert.deepEqual((await offered("payments")).toSorted(), ["square", "stripe"]);
+  assert.deepEqual(await offered("weather"), []);
+  // "google" and "mail" are words of entries, and together of none.
+  assert.deepEqual(await offered("google mail"), []);
 });
 
 test("add says which options change nothing, because the entry is there already", async () => {

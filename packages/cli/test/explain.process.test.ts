@@ -33,6 +33,27 @@ test("explain prints cause, example and fix of a code in any case, and lists are
   assert.match(wrong.stderr, /error CLI_CODE_NOT_FOUND: .*\nhint: did you mean CONFIG_URL_INSECURE\?/);
 });
 
+test("on a terminal the sentences of an example fit into its columns, and what is copied stays whole", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const on = async (code: string, columns?: number) =>
+    (await runToolcrib(["explain", code], { directory: directory.path, ...(columns && { columns }) })).stdout;
+  const plain = (text: string) => text.replace(/\u001b\[\d+m/g, "").split("\n");
+  for (const { code, example } of await loadExplained()) {
+    const copied = [...Object.values(example.files ?? {}), ...example.lines].join("\n").split("\n");
+    const wide = plain(await on(code, 80)).filter((line) => line.length > 80);
+    for (const line of wide) {
+      const text = line.trim();
+      const isWhole = copied.some((one) => one.trim() === text) || example.output.includes(text);
+      // One word, JSON, or a part of a file with its number; never a sentence.
+      const isCopied =
+        copied.some((one) => one.trim() === text) || /[{}|^]/.test(text) || !text.includes(" ");
+      assert.ok(isWhole && isCopied, `${code}: ${line}`);
+    }
+  }
+  // Where there is room, or no terminal, nothing is wrapped.
+  assert.equal(plain(await on("CLI_HOME_IN_USE", 200)).join("\n"), await on("CLI_HOME_IN_USE"));
+});
+
 test("explain --json has the same parts", async () => {
   await using directory = await makeTemporaryDirectory();
   const { stdout } = await runToolcrib(["explain", "STORE_WRITERS_EXHAUSTED", "--json"], {

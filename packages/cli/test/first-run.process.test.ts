@@ -97,7 +97,10 @@ test("the walk waits for a server that starts slowly, and comes to a call", { sk
     await terminal.untilShown(/Call late__echo with .*\? \[Y\/n\] /);
     terminal.press("y\n");
     await terminal.end();
-    assert.match(terminal.text, /\nNext:/);
+    assert.match(
+      terminal.text,
+      /\nEach call of \d+ tools? by a client waits for your approval: .* approve\r?\n\r?\nNext:/,
+    );
   } finally {
     await stopGateways(directory);
   }
@@ -233,4 +236,59 @@ test("the end of the input at a question ends the command with a reason", { skip
   const shown = await onTerminal(directory, [], [[/in comments\? \[Y\/n\] /, ctrlD]]);
   assert.match(shown, /\nerror CLI_INTERRUPTED: The input ended before an answer\n$/);
   assert.equal(existsSync(directory.join("toolcrib.yaml")), false);
+});
+
+test("servers that were declined or removed before are named, and not offered unasked", {
+  skip,
+}, async () => {
+  await using directory = await makeTemporaryDirectory();
+  mkdirSync(directory.join(".cursor"));
+  const write = (names: readonly string[]) => {
+    const server = (name: string) => [
+      name,
+      { command: "node", args: [`${name}.js`], env: { A_TOKEN: name } },
+    ];
+    const mcpServers = Object.fromEntries(names.map(server));
+    writeFileSync(directory.join(".cursor/mcp.json"), JSON.stringify({ mcpServers }));
+  };
+  const setting = { directory: directory.path };
+  writeFileSync(directory.join("toolcrib.yaml"), "tool_servers: []\n");
+  write(["files", "notes"]);
+  const offer = /2 servers of cursor found\. Look at them\? \[Y\/n\] /;
+  const later: readonly (readonly [RegExp, string])[] = [
+    [/Start it now, in the background\? \[Y\/n\] /, "n"],
+    [/Look at what would be written\? \[Y\/n\] /, "n"],
+  ];
+  const shown = await onTerminal(directory, [], [[offer, "y"], [/\[y\/N\] /, "n"], ...later]);
+  assert.match(shown, /Nothing was written\./);
+  const again = await onTerminal(directory, [], later);
+  assert.match(
+    again.replace(/\n {2}/g, " "),
+    /Left out, because you declined them before: files, notes\. To be asked again: .* import\nNo client has another/,
+  );
+  // What is asked for is offered, with what is known.
+  const asked = await runToolcrib(["import", "--yes"], setting);
+  assert.match(asked.stdout, /Not wanted before:\n {2}files: you declined it on \d{4}-\d\d-\d\d\n/);
+  assert.match(asked.stdout, /added 2 servers/);
+  const removed = await runToolcrib(["remove", "notes", "--yes"], setting);
+  assert.equal(removed.code, 0, removed.stderr);
+  write(["files", "notes", "more"]);
+  const third = await onTerminal(directory, [], [[/1 server of cursor found\. .* /, "n"], ...later]);
+  assert.match(
+    third.replace(/\n {2}/g, " "),
+    /because you removed it before: notes\. To be asked again: .* import --with-removed\n/,
+  );
+  const left = await runToolcrib(["import", "--yes"], setting);
+  assert.match(left.stdout, /notes \(cursor, .*\): you removed it on .*; --with-removed imports it\n/);
+  assert.match(left.stdout, /Not wanted before:\n {2}more: you declined it on/);
+  const config = () => readFileSync(directory.join("toolcrib.yaml"), "utf8");
+  assert.doesNotMatch(config(), /id: notes/);
+  assert.equal((await runToolcrib(["import", "--yes", "--with-removed"], setting)).code, 0);
+  assert.match(config(), /id: notes/);
+  // Another configuration of the home has its own.
+  mkdirSync(directory.join("other"));
+  const other = { directory: directory.join("other"), env: { HOME: directory.path } };
+  assert.match((await runToolcrib(["import", "--yes"], other)).stdout, /added 3 servers/);
+  const record = directory.join(".toolcrib/unwanted-servers.json");
+  assert.equal(existsSync(record), false);
 });

@@ -105,6 +105,15 @@ test("connect and import --move say when the running gateway serves another file
   assert.doesNotMatch((await runToolcrib(["connect", "cursor"], own)).stderr, warning);
 });
 
+test("status without a server names the command that finds some", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ serve }));
+  await using _gateway = await startServe([], setting);
+  const { stdout } = await runToolcrib(["status"], setting);
+  assert.match(stdout, /^servers +none yet; toolcrib import takes over those of your clients\ntools +0 and/m);
+});
+
 test("status counts the tools of servers, those of the gateway, and what a client lists", async () => {
   await using directory = await makeTemporaryDirectory();
   const setting = { directory: directory.path };
@@ -114,11 +123,10 @@ test("status counts the tools of servers, those of the gateway, and what a clien
   await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
   const { stdout } = await runToolcrib(["status"], setting);
   const [, own = "", more = "", listed = "", sum = ""] =
-    /^(\d+) tools?, and (\d+) of the gateway itself; a client lists (\d+) of these (\d+)$/m.exec(stdout) ??
-    [];
+    /^tools +(\d+) and (\d+) of the gateway itself; a client lists (\d+) of these (\d+)$/m.exec(stdout) ?? [];
   assert.equal(Number(own) + Number(more), Number(sum), stdout);
   assert.ok(Number(listed) <= Number(sum) && Number(own) > 0, stdout);
-  assert.match(stdout, /^\d+ sessions?, \d+ calls? in flight$/m);
+  assert.match(stdout, /^servers +1 ready\n[\s\S]*^sessions +0\ncalls +0 in flight$/m);
 });
 
 for (const isRunning of [false, true]) {

@@ -122,6 +122,20 @@ describe("saved tools of this home", () => {
     assert.ok(JSON.stringify(audit.value).includes("echo:echo"));
   });
 
+  test("a call of a saved tool prints its result, and the whole response with --json", async () => {
+    await using directory = await makeTemporaryDirectory();
+    writeFiles(directory);
+    const setting = { directory: directory.path };
+    await runToolcrib(["save", "shout.star", "--schema", "schema.json"], setting);
+    const ran = await runToolcrib(["saved", "run", "shout", '{"text": "a"}'], setting);
+    const called = await runToolcrib(["call", "shout", '{"text": "a"}'], setting);
+    assert.equal(called.code, 0, called.stderr);
+    assert.deepEqual([called.stdout, called.stderr], [ran.stdout, ran.stderr]);
+    assert.doesNotMatch(called.stdout, /executionTime/);
+    const { stdout } = await runToolcrib(["call", "shout", '{"text": "a"}', "--json"], setting);
+    assert.equal(JSON.parse(stdout).structuredContent.toolCalls.length, 1);
+  });
+
   test("a failed call prints message, place and line of the composite, and JSON with --json", async () => {
     await using directory = await makeTemporaryDirectory();
     writeFiles(directory);

@@ -10,6 +10,7 @@
  *     seen-labels.json           labels of the data that clients received
  *     search/*.json              words that clients taught search
  *     switches.json              what the operator switched on and off
+ *     unwanted-servers.json      servers of clients that the user removed or declined, written by the command
  *     guards/pauses.json         what the operator paused
  *     guards/budgets.json        what was used of budgets
  *     test-history/*.json        results of the tests of packages, and packages that are held back

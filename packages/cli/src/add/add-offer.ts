@@ -9,6 +9,7 @@ import { join, resolve } from "node:path";
 import type { ToolServerConfig } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
 import { isCredentialVariable } from "@toolcrib/redaction";
+import { printCallApprovals, toolsWithCallApproval } from "../approve/call-approvals.ts";
 import { printDefinition } from "../approve/print-definition.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -48,16 +49,20 @@ import {
   uncountedOf,
   wantedVariables,
 } from "./trial.ts";
+import { withoutUnsaved } from "./unsaved-packages.ts";
 import { explainUrlFailure, type UrlFailure } from "./url-failure.ts";
 import { publisherOfWheel } from "./wheel-publisher.ts";
 
 /** Adds `offer`. With --dry-run, it is tried in a temporary home, unless it needs secrets or files of the home. */
 export async function addOffer(context: CliContext, offer: Offer, flags: AddFlags): Promise<ExitCode> {
-  if (flags.dryRun !== true) return await addIn(context, context.options.home, offer, flags);
+  const { packages = [] } = offer;
+  const addHere = (isDry: boolean) =>
+    withoutUnsaved(context, { packages, isDry }, () => addIn(context, context.options.home, offer, flags));
+  if (flags.dryRun !== true) return await addHere(false);
   const needsHome = offer.secrets.length > 0 || offer.prepare !== undefined;
   const home = needsHome ? context.options.home : await mkdtemp(join(tmpdir(), "toolcrib-dry-"));
   try {
-    return await addIn(context, home, offer, flags);
+    return await (needsHome ? addHere(true) : addIn(context, home, offer, flags));
   } finally {
     await offer.discard?.();
     if (!needsHome) await rm(home, { recursive: true, force: true });
@@ -119,11 +124,13 @@ async function addIn(context: CliContext, home: string, offer: Offer, flags: Add
   if (answer !== "add" && answer !== "add all") return notAdded(context, answer, { entry, file, shown });
   await write(context, id, entry);
   const approved = await approve(passed, id, flags, answer === "add all");
-  output.json({ ...shown, result: "added", approved });
+  const callsNeedApproval = toolsWithCallApproval(id, approved, passed.contacted.gateway.policySituation());
+  output.json({ ...shown, result: "added", approved, callsNeedApproval });
   return reportAdded(context, {
     id,
     file,
     approved: approved.length,
+    callsNeedApproval,
     missing: [...missing],
     waiting: waitingOf(passed).length + uncounted - approved.length,
   });
@@ -396,12 +403,15 @@ function reportAdded(
     id,
     file,
     approved,
+    callsNeedApproval,
     missing,
     waiting,
   }: {
     readonly id: string;
     readonly file: ConfigFile;
     readonly approved: number;
+    /** Names of the approved tools whose calls need approvals of their own. */
+    readonly callsNeedApproval: readonly string[];
     /** Names of secrets. */
     readonly missing: readonly string[];
     readonly waiting: number;
@@ -412,6 +422,7 @@ function reportAdded(
   const check = output.style("green", "✓");
   output.print(`${check} added ${safeLine(id)} to ${file.shown}`);
   if (approved > 0) output.print(`${check} approved ${counted(approved, "definition")}`);
+  printCallApprovals(context, id, callsNeedApproval, approved);
   for (const name of missing)
     output.print(
       `${output.style("yellow", "!")} store its secret: ${command} secret set ${shellQuote(name)}`,

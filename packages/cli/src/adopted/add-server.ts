@@ -15,6 +15,7 @@ import { adoptedSource, offeredTools, parseManifest } from "@toolcrib/toolspec";
 import { gatewayLines } from "../add/gateway-lines.ts";
 import { printDefinitions, printFacts, unseenFacts } from "../add/show-offer.ts";
 import { definitionsOf, uncountedOf } from "../add/trial.ts";
+import { withoutUnsaved } from "../add/unsaved-packages.ts";
 import { askAboutWaiting } from "../approve/ask-about-waiting.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -70,6 +71,16 @@ export async function readServerFile(context: CliContext, path: string): Promise
 
 /** Adds a server. */
 export async function addServer(
+  context: CliContext,
+  server: NamedServer,
+  given: AddFlags,
+): Promise<ExitCode> {
+  const { package: name } = server.entry.source;
+  const options = { packages: [name], isDry: given.dryRun === true };
+  return await withoutUnsaved(context, options, () => addNamed(context, server, given));
+}
+
+async function addNamed(
   context: CliContext,
   { entry, reference }: NamedServer,
   given: AddFlags,

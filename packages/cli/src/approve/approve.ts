@@ -290,7 +290,7 @@ async function approveDefinitions(
 }
 
 /** Returns what decides about approvals of calls; nothing where that cannot be read: the definitions are approved then. */
-async function callFacts(access: ApprovalAccess): Promise<CallApprovalFacts> {
+export async function callFacts(access: Pick<ApprovalAccess, "callFacts">): Promise<CallApprovalFacts> {
   try {
     return await access.callFacts();
   } catch (error) {

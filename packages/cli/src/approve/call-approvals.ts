@@ -6,6 +6,7 @@
 import type { Gateway } from "@toolcrib/gateway";
 import { ToolPatterns } from "@toolcrib/policy";
 import type { CliContext } from "../cli-context.ts";
+import { counted } from "../output/counted.ts";
 import { safeLine } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
 
@@ -27,6 +28,29 @@ export function toolsWithCallApproval(
     .filter(({ name, isReadOnly }) => names.includes(name) && !isReadOnly)
     .filter(({ id, wireName }) => waived.find(id, wireName) === undefined)
     .map(({ name }) => name);
+}
+
+/** Returns the number of tools of a gateway each of whose calls by a client needs an approval. */
+export function countCallApprovals(facts: CallApprovalFacts): number {
+  const { targets = [] } = facts;
+  const names = Map.groupBy(targets, ({ server }) => server.id);
+  return [...names].reduce(
+    (sum, [server, own]) =>
+      sum +
+      toolsWithCallApproval(
+        server,
+        own.map(({ name }) => name),
+        facts,
+      ).length,
+    0,
+  );
+}
+
+/** Returns the lines that announce calls that will wait, for a guide; none where no call does. */
+export function callApprovalLines(facts: CallApprovalFacts, command: string): readonly string[] {
+  const count = countCallApprovals(facts);
+  if (count === 0) return [];
+  return [`Each call of ${counted(count, "tool")} by a client waits for your approval: ${command} approve`];
 }
 
 /** Prints that calls of `tools`, of those that were approved, still need an approval each. */

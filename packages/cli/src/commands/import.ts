@@ -63,6 +63,7 @@ export const command: CliCommandGroup = {
           help: "also take these servers out of the user's files of the clients, and write the gateway in their place, as toolcrib connect does; toolcrib disconnect restores the files",
         },
         withDisabled: { help: "import servers too that are switched off in their clients" },
+        withRemoved: { help: "import servers too that toolcrib remove took out of this configuration" },
       },
       examples: [
         "toolcrib import",

@@ -6,7 +6,7 @@ import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { type ExplainedCode, loadExplained } from "./load-explained.ts";
-import { wrapText } from "./wrap-text.ts";
+import { wrapOutput, wrapText } from "./wrap-text.ts";
 
 /** Widest line of the texts on a terminal, and where there is none. */
 const textWidth = 100;
@@ -108,6 +108,10 @@ function printCode({ output }: CliContext, explained: ExplainedCode): ExitCode {
   if (example.did !== undefined) output.print(...paragraph(example.did), "");
   for (const line of example.lines)
     output.print(...line.split("\n").map((part) => `  ${output.style("cyan", part)}`));
-  output.print(...verbatim(example.output), ...title("Fix"), ...paragraph(fix));
+  output.print(
+    ...wrapOutput(example.output.trimEnd(), output.width, "    "),
+    ...title("Fix"),
+    ...paragraph(fix),
+  );
   return exitCodes.done;
 }

@@ -10,7 +10,8 @@ import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { getFromGateway } from "../access/gateway-api.ts";
 import { findReachableGateway, openToolAccess } from "../access/open-tool-access.ts";
 import type { ServerState } from "../access/tool-access.ts";
-import { approve } from "../approve/approve.ts";
+import { approve, callFacts } from "../approve/approve.ts";
+import { callApprovalLines } from "../approve/call-approvals.ts";
 import { openApprovals } from "../approve/open-approvals.ts";
 import { ensureGateway } from "../bridge/ensure-gateway.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -20,7 +21,8 @@ import { connectClients } from "../connect/connect-client.ts";
 import { listConnections } from "../connect/connection-store.ts";
 import { connectedNames } from "../connect/token-state.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { importClients, makePlan } from "../import/import-clients.ts";
+import { declineImport, importClients, makePlan } from "../import/import-clients.ts";
+import type { ImportPlan } from "../import/import-types.ts";
 import { planMoves } from "../import/move-servers.ts";
 import { writeConfig } from "../init/write-config.ts";
 import { counted } from "../output/counted.ts";
@@ -128,6 +130,7 @@ async function walk(context: CliContext): Promise<ExitCode> {
   step(context, 4, "A first call", `${command} call TOOL`);
   await callStep(context);
   output.print(
+    ...(await waitingCallLines(context)),
     "",
     output.style("bold", "Next:"),
     `  ${command} status      what runs, and what waits`,
@@ -155,12 +158,17 @@ async function asks(context: CliContext, question: string): Promise<boolean> {
 async function importStep(context: CliContext): Promise<boolean> {
   const { output } = context;
   const isNew = !hasConfig(context);
-  const plan = await makePlan(context, openConfigFile(context), [], {});
+  const file = openConfigFile(context);
+  const plan = await makePlan(context, file, [], { isGuided: true });
+  noteUnwanted(context, plan);
   const clients = new Set(plan.servers.flatMap(({ origins }) => origins.map(({ client }) => client)));
   if (plan.servers.length > 0) {
     const question = `${counted(plan.servers.length, "server")} of ${[...clients].join(", ")} found. Look at them?`;
     if (await asks(context, question)) await importClients(context, [], { isGuided: true });
-  } else
+    else await declineImport(context, file, plan);
+  } else if (plan.leftOut.some(({ unwanted }) => unwanted !== undefined))
+    output.print("No client has another server.");
+  else
     output.print(
       isNew
         ? "No client on this machine has a server."
@@ -173,6 +181,20 @@ async function importStep(context: CliContext): Promise<boolean> {
   }
   output.print("Without a configuration there is nothing to serve.");
   return false;
+}
+
+/** Says which servers of clients are not offered, because the user did not want them before, and how to get them. */
+function noteUnwanted(context: CliContext, { leftOut }: ImportPlan): void {
+  const offer = `${ownCommand(context)} import`;
+  for (const reason of ["removed", "declined"] as const) {
+    const own = leftOut.filter(({ unwanted }) => unwanted?.reason === reason);
+    if (own.length === 0) continue;
+    const names = [...new Set(own.map(({ origin }) => safeLine(origin.name)))].join(", ");
+    const command = reason === "removed" ? `${offer} --with-removed` : offer;
+    context.output.prose(
+      `Left out, because you ${reason} ${own.length === 1 ? "it" : "them"} before: ${names}. To be asked again: ${command}`,
+    );
+  }
 }
 
 async function connectStep(context: CliContext): Promise<void> {
@@ -206,7 +228,7 @@ async function moveStep(context: CliContext): Promise<void> {
   // Without a gateway the clients would lose the servers.
   if (connected.length === 0 || (await findReachableGateway(options.home)) === undefined) return;
   try {
-    const plan = await makePlan(context, openConfigFile(context), connected, {});
+    const plan = await makePlan(context, openConfigFile(context), connected, { isGuided: true });
     // What was not agreed to at the first step is not imported at this one.
     if (plan.servers.length > 0) return;
     const { moves } = await planMoves(context, plan);
@@ -277,6 +299,14 @@ async function untilStarted(context: CliContext): Promise<readonly ServerState[]
     },
   );
   return starting;
+}
+
+/** Announces the calls of clients that will wait: those of this terminal do not. */
+async function waitingCallLines(context: CliContext): Promise<readonly string[]> {
+  if ((await findReachableGateway(context.options.home)) === undefined) return [];
+  await using access = await openApprovals(context, undefined);
+  const lines = callApprovalLines(await callFacts(access), ownCommand(context));
+  return lines.length === 0 ? [] : ["", ...lines];
 }
 
 /** Returns why there is no tool to try, and what to do about it. */

@@ -10,7 +10,6 @@ import { resolve } from "node:path";
 import { sourceOfFile } from "@toolcrib/clients";
 import { parseConfig, parseConfigLayer } from "@toolcrib/config";
 import { hasErrors } from "@toolcrib/diagnostics";
-import { fieldOf, toJsonValue } from "@toolcrib/document";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 import { openSecretStore } from "@toolcrib/secrets";
 import type { SecretStore } from "@toolcrib/store";
@@ -24,11 +23,13 @@ import { findClient } from "../connect/client-file.ts";
 import { noteOtherConfiguration } from "../connect/other-configuration.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
+import { wrapProse } from "../output/fit-styled.ts";
 import { noteWrapped } from "../output/note-wrapped.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { type ConfigFile, openConfigFile, withEntries, writeConfigFile } from "../toolspec/config-file.ts";
+import { declaredServers } from "./declared-servers.ts";
 import { findServers, knownSources } from "./find-servers.ts";
 import type { ImportPlan, PlannedServer } from "./import-types.ts";
 import { lostPaths } from "./lost-paths.ts";
@@ -36,6 +37,7 @@ import { type Measured, measureServers } from "./measure-servers.ts";
 import { type MovePlan, makeMoves, movesJson, planMoves, showMoves } from "./move-servers.ts";
 import { planImport, type Target } from "./plan-import.ts";
 import { importJson, problemLine, showImport, wantedSecrets } from "./show-import.ts";
+import { readUnwanted, recordUnwanted, unwantedText } from "./unwanted-servers.ts";
 
 /** Options of the command. */
 export interface ImportClientsFlags {
@@ -44,8 +46,9 @@ export interface ImportClientsFlags {
   readonly dryRun?: boolean;
   readonly measure?: boolean;
   readonly withDisabled?: boolean;
+  readonly withRemoved?: boolean;
   readonly move?: boolean;
-  /** Whether a guide does next what is named otherwise as next. @default false */
+  /** Whether a guide does next what is named otherwise as next, and offers nothing that was declined. @default false */
   readonly isGuided?: boolean;
 }
 
@@ -88,6 +91,7 @@ export async function importClients(
   const { servers, stored } =
     plan.servers.length === 0 ? { servers: [], stored: [] } : await writeImport(context, file, plan);
   const written = { ...plan, servers };
+  await recordUnwanted(context, file.path, transportsOf(plan), "wanted");
   if (servers.length > 0) printAdded(context, file, written, stored);
   const moved = moving !== undefined && moves.length > 0 ? await makeMoves(context, moving) : moves;
   const made = moving === undefined ? undefined : { ...moving, moves: moved };
@@ -105,7 +109,7 @@ export async function makePlan(
   context: CliContext,
   file: ConfigFile,
   clients: readonly string[],
-  { from = [], withDisabled = false, move }: ImportClientsFlags,
+  { from = [], withDisabled = false, withRemoved = false, move, isGuided = false }: ImportClientsFlags,
 ): Promise<ImportPlan> {
   if (move === true && from.length > 0)
     throw new CliError(
@@ -134,8 +138,32 @@ export async function makePlan(
   }
   const { env, userDirectory } = context;
   const folder = resolve(file.path, "..");
-  const plan = planImport(found, target, { env, userDirectory, folder }, { withDisabled });
+  const all = planImport(found, target, { env, userDirectory, folder }, { withDisabled });
+  const plan = await withoutUnwanted(context, file, all, { withRemoved, isGuided });
   return { ...plan, servers: plan.servers.map((server) => withUnseen(context, file, server)) };
+}
+
+/** Leaves out what the user removed before and, in a guide, what the user declined; marks what stays of it. */
+async function withoutUnwanted(
+  context: CliContext,
+  file: ConfigFile,
+  plan: ImportPlan,
+  { withRemoved, isGuided }: Required<Pick<ImportClientsFlags, "withRemoved" | "isGuided">>,
+): Promise<ImportPlan> {
+  const unwantedOf = await readUnwanted(context.options.home, file.path);
+  const servers: PlannedServer[] = [];
+  const leftOut = [...plan.leftOut];
+  for (const server of plan.servers) {
+    const unwanted = unwantedOf(server.entry["transport"] as JsonObject);
+    if (unwanted === undefined) servers.push(server);
+    else if (unwanted.reason === "removed" ? withRemoved : !isGuided) servers.push({ ...server, unwanted });
+    else {
+      const command = unwanted.reason === "removed" ? "--with-removed" : "toolcrib import";
+      const reason = `${unwantedText(unwanted)}; ${command} imports it`;
+      leftOut.push(...server.origins.map((origin) => ({ origin, reason, unwanted })));
+    }
+  }
+  return { ...plan, servers, leftOut };
 }
 
 /** Notes what the server saw at its client and does not see contained. */
@@ -163,20 +191,9 @@ function isRead(path: string, found: Awaited<ReturnType<typeof findServers>>): b
 function targetOf(context: CliContext, file: ConfigFile): Target {
   const layer = parseConfigLayer({ name: file.shown, text: file.text });
   if (hasErrors(layer.diagnostics)) throw invalidConfig([file.shown], layer.diagnostics);
-  const entries = layer.serverNodes.map((node) => {
-    const transport = fieldOf(node, "transport");
-    const value = transport === undefined ? {} : toJsonValue(transport);
-    const id = fieldOf(node, "id");
-    const enabled = fieldOf(node, "enabled");
-    return {
-      isOff: enabled?.kind === "scalar" && enabled.value === false,
-      id: id?.kind === "scalar" ? id.text : "",
-      transport: (typeof value === "object" && value !== null ? value : {}) as JsonObject,
-    };
-  });
   return {
     ids: [...layer.serverIds, ...layer.toolspecIds, ...layer.targetIds].map(({ id }) => id),
-    entries,
+    entries: declaredServers(layer),
     ownUrls: findRunningGateways(context.options.home).map(({ url }) => url),
   };
 }
@@ -214,10 +231,21 @@ async function isAgreed(
       : [`add ${counted(plan.servers.length, "server")} to ${file.shown}${stored}`];
   const moved = moves === 0 ? [] : [`change the files of ${counted(moves, "client")} as shown`];
   const question = [...added, ...moved].join(", and ").replace(/^./, (first) => first.toUpperCase());
-  const answer = await askLine(`\n${question}? [y/N] `, context);
+  const lines = wrapProse(`${question}? [y/N]`, Math.min(context.stderr.columns || 80, 200) - 1);
+  const answer = await askLine(`\n${lines.join("\n")} `, context);
   if (/^y(?:es)?$/i.test(answer)) return true;
   context.output.note("Nothing was written.");
+  await declineImport(context, file, plan);
   return false;
+}
+
+/** Remembers that the user does not want the servers of a plan. */
+export async function declineImport(context: CliContext, file: ConfigFile, plan: ImportPlan): Promise<void> {
+  await recordUnwanted(context, file.path, transportsOf(plan), "declined");
+}
+
+function transportsOf({ servers }: ImportPlan): readonly JsonObject[] {
+  return servers.map(({ entry }) => entry["transport"] as JsonObject);
 }
 
 /**

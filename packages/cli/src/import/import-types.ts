@@ -24,6 +24,14 @@ export interface Origin {
   readonly project: string | undefined;
 }
 
+/** Why the user does not want a server, and since when. */
+export interface Unwanted {
+  /** `removed`: by `toolcrib remove`. `declined`: at the question of an import. */
+  readonly reason: "removed" | "declined";
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
 /** A server that becomes an entry of `tool_servers`. */
 export interface PlannedServer {
   readonly id: string;
@@ -42,6 +50,8 @@ export interface PlannedServer {
   readonly isDisabled: boolean;
   /** Variables of the environment that it needs, and that are not set here. */
   readonly unset: readonly string[];
+  /** That the user did not want it before. @default not known */
+  readonly unwanted?: Unwanted;
 }
 
 /** A server that the configuration has already. */
@@ -58,6 +68,8 @@ export interface LeftOut {
   readonly reason: string;
   /** The entry of the configuration that is this server, and serves it. @default none */
   readonly present?: PresentServer;
+  /** That it is left out because the user did not want it before. @default another reason */
+  readonly unwanted?: Unwanted;
 }
 
 /** Something in a file that is not usable. */

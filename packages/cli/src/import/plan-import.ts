@@ -6,6 +6,7 @@
 
 import { lintServerId, parseConfigLayer } from "@toolcrib/config";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
+import type { DeclaredServer } from "./declared-servers.ts";
 import type { FoundServer, FoundServers } from "./find-servers.ts";
 import type { FoundSecret, ImportPlan, LeftOut, PlannedServer } from "./import-types.ts";
 import { isOwnEntry } from "./own-entry.ts";
@@ -17,12 +18,7 @@ export interface Target {
   /** Ids that are taken. */
   readonly ids: readonly string[];
   /** Entries that exist. */
-  readonly entries: readonly {
-    readonly id: string;
-    readonly transport: JsonObject;
-    /** Whether it is switched off. */
-    readonly isOff: boolean;
-  }[];
+  readonly entries: readonly DeclaredServer[];
   /** Addresses of gateways of this home. */
   readonly ownUrls: readonly string[];
 }
@@ -297,7 +293,12 @@ function hasSameNames(one: JsonObject, other: JsonObject): boolean {
 
 /** Whether an entry of the configuration is the server; the names of its secrets say nothing. */
 function isSameTransport(present: JsonObject, transport: JsonObject): boolean {
-  return present["kind"] === transport["kind"] && addressOf(present, []) === addressOf(transport, []);
+  return plainAddress(present) === plainAddress(transport);
+}
+
+/** Returns the kind of a transport with its command line or URL, without the values and names of secrets. */
+export function plainAddress(transport: JsonObject): string {
+  return `${String(transport["kind"])} ${addressOf(transport, [])}`;
 }
 
 /** Why the configuration would refuse an entry. */

@@ -8,6 +8,7 @@ import { safeLine } from "../output/output.ts";
 import { asTyped } from "../serve/source-table.ts";
 import type { FileProblem, ImportPlan, Origin, PlannedServer } from "./import-types.ts";
 import type { Measured } from "./measure-servers.ts";
+import { unwantedText } from "./unwanted-servers.ts";
 
 /** Terminal width from which the column of tokens is shown although no server was started. */
 const narrowColumns = 110;
@@ -87,12 +88,20 @@ export function showImport(
     wantedSecrets(plan).map(({ id, name, purpose }) => `${name} (${purpose} of ${id})`),
   );
   section(
+    "Not wanted before:",
+    servers.flatMap(({ id, unwanted }) =>
+      unwanted === undefined ? [] : [`${id}: ${unwantedText(unwanted)}`],
+    ),
+  );
+  section(
     "Different from the client:",
     servers.flatMap(({ id, notes }) => notes.map((note) => `${id}: ${asTyped(note, context)}`)),
   );
   section(
     "Not imported:",
-    leftOut.map(({ origin, reason }) => `${origin.name} (${placeOf(origin, context)}): ${reason}`),
+    leftOut.map(
+      ({ origin, reason }) => `${origin.name} (${placeOf(origin, context)}): ${asTyped(reason, context)}`,
+    ),
   );
   if (problems.length > 0)
     output.prose(

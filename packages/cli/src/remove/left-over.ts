@@ -11,7 +11,7 @@ import { removeFile } from "@toolcrib/files";
 import { openSecretStore } from "@toolcrib/secrets";
 import { createPinStore, SwitchStore } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
-import { fetchedStore } from "../sandbox/fetched-store.ts";
+import { fetchedStore, namedBy, packageWordsOf } from "../sandbox/fetched-store.ts";
 
 /** One thing that is left over. */
 export interface LeftOver {
@@ -117,30 +117,12 @@ async function packagesOf(
   others: readonly ToolServerConfig[],
 ): Promise<readonly LeftOver[]> {
   const store = fetchedStore(context);
-  const removed = servers.flatMap(wordsOf);
-  const kept = others.flatMap(wordsOf);
+  const removed = servers.flatMap(packageWordsOf);
+  const kept = others.flatMap(packageWordsOf);
   const all = removed.length === 0 ? [] : await store.list();
   return all
-    .filter(({ shown }) => {
-      const names = shown.split(", ").map((one) => one.replace(/ \S+$/, ""));
-      const isNamed = (words: readonly string[]) =>
-        names.some((name) =>
-          words.some((word) => word === name || word.startsWith(`${name}@`) || word.startsWith(`${name}==`)),
-        );
-      return isNamed(removed) && !isNamed(kept);
-    })
+    .filter((one) => namedBy(one, removed) && !namedBy(one, kept))
     .map((one) => ({ kind: "fetched package", name: one.shown, remove: () => store.remove(one) }));
-}
-
-/** The words of the command line of a server, and the name of the package that it is adopted from. */
-function wordsOf({ transport, adopted }: ToolServerConfig): readonly string[] {
-  if (transport.kind !== "stdio") return [];
-  const args = transport.args.flatMap((one) => (one.kind === "literal" ? [one.text] : []));
-  const source = adopted?.files?.source as
-    | { readonly package?: unknown; readonly name?: unknown }
-    | undefined;
-  const names = [source?.package, source?.name].filter((one) => typeof one === "string");
-  return [...args, ...names];
 }
 
 async function switchesOf(home: string, ids: readonly string[]): Promise<readonly LeftOver[]> {

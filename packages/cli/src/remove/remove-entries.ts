@@ -7,11 +7,14 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type GatewayConfig, parseConfigLayer, removeEntry } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
+import { gatewayLines } from "../add/gateway-lines.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { findConfigFiles, shortPath } from "../config/find-config-files.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { declaredServers } from "../import/declared-servers.ts";
+import { recordUnwanted } from "../import/unwanted-servers.ts";
 import { safeLine, safeText } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { writeUserFile } from "../write-user-file.ts";
@@ -89,13 +92,36 @@ export async function removeEntries(
     return dryRun ? exitCodes.done : exitCodes.failed;
   }
   await write(context, changes);
+  await recordRemoved(context, changes, found);
   if (purge) for (const one of left) await one.remove();
-  report(context, found);
+  report(context, found, changes);
   return exitCodes.done;
 }
 
-function report({ output }: CliContext, found: readonly FoundEntry[]): void {
-  output.print(`Removed ${found.map(({ id }) => `"${safeLine(id)}"`).join(", ")}`);
+function report(context: CliContext, found: readonly FoundEntry[], changes: readonly ChangedFile[]): void {
+  context.output.print(`Removed ${found.map(({ id }) => `"${safeLine(id)}"`).join(", ")}`);
+  const lines = changes.flatMap((file) => gatewayLines(context, file));
+  context.output.print(...new Set(lines));
+}
+
+/** Remembers the servers, which clients can still have: an import does not bring them back unasked. */
+async function recordRemoved(
+  context: CliContext,
+  changes: readonly ChangedFile[],
+  found: readonly FoundEntry[],
+): Promise<void> {
+  for (const { path, before } of changes) {
+    const ids = found.flatMap((one) => (one.path === path && one.section === "tool_servers" ? [one.id] : []));
+    const removed = declaredServers(parseConfigLayer({ name: path, text: before })).filter(({ id }) =>
+      ids.includes(id),
+    );
+    await recordUnwanted(
+      context,
+      path,
+      removed.map(({ transport }) => transport),
+      "removed",
+    );
+  }
 }
 
 /** Returns the files without the entries. @throws {CliError} `CLI_CONFIG_NOT_EDITABLE` */

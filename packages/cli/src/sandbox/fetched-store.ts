@@ -2,6 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import type { ToolServerConfig } from "@toolcrib/config";
 import { PackageStore, type StoredPackage } from "@toolcrib/runners";
 import type { CliContext } from "../cli-context.ts";
 
@@ -37,4 +38,23 @@ export async function findFetched(
     .filter(({ receipt }) => receipt.recorded === undefined && JSON.stringify(receipt.packages) === wanted)
     .toSorted((a, b) => a.receipt.fetchedAt - b.receipt.fetchedAt)
     .at(-1);
+}
+
+/** Whether `words` of command lines name a package of `fetched`, with or without its version. */
+export function namedBy({ shown }: StoredPackage, words: readonly string[]): boolean {
+  const names = shown.split(", ").map((one) => one.replace(/ \S+$/, ""));
+  return names.some((name) =>
+    words.some((word) => word === name || word.startsWith(`${name}@`) || word.startsWith(`${name}==`)),
+  );
+}
+
+/** Returns the words of the command line of a server, and the name of the package that it is adopted from. */
+export function packageWordsOf({ transport, adopted }: ToolServerConfig): readonly string[] {
+  if (transport.kind !== "stdio") return [];
+  const args = transport.args.flatMap((one) => (one.kind === "literal" ? [one.text] : []));
+  const source = adopted?.files?.source as
+    | { readonly package?: unknown; readonly name?: unknown }
+    | undefined;
+  const names = [source?.package, source?.name].filter((one) => typeof one === "string");
+  return [...args, ...names];
 }

@@ -8,7 +8,7 @@ import type { ToolResult } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { type Output, safeText } from "../output/output.ts";
-import { resultLines } from "../tools/print-result.ts";
+import { hasHiddenContent, resultLines } from "../tools/print-result.ts";
 
 /** Prints the response of a composite tool. @param program file name for positions, such as `NAME.star` */
 export function printResponse(context: CliContext, result: ToolResult, program: string): ExitCode {
@@ -31,6 +31,13 @@ export function printResponse(context: CliContext, result: ToolResult, program: 
   printLogs(output, envelope["logs"]);
   printValue(context, envelope["result"]);
   return exitCodes.done;
+}
+
+/** Whether a result has the form of a composite tool's response, and nothing besides. */
+export function isResponse(result: ToolResult): boolean {
+  const envelope = envelopeOf(result);
+  if (envelope === undefined || result.isError === true || hasHiddenContent(result)) return false;
+  return Object.keys(envelope).sort().join() === "executionTime,logs,result,toolCalls";
 }
 
 /** Returns the structured content of a composite tool's response, if there is one. */

@@ -5,6 +5,7 @@ import type { Gateway, GatewayStatus } from "@toolcrib/gateway";
 import { type Identity, localIdentity } from "@toolcrib/tool";
 import { serversWaitMs } from "../access/server-states.ts";
 import type { ToolDescription } from "../access/tool-access.ts";
+import { callApprovalLines } from "../approve/call-approvals.ts";
 import type { CliContext } from "../cli-context.ts";
 import { printPauses } from "../guards/pause.ts";
 import { version } from "../version.ts";
@@ -59,6 +60,7 @@ export async function announceServers(
   const { clientPrograms } = await import("@toolcrib/clients");
   const instructions = clientLines(endpoint, ownCommand(context), clientPrograms, output);
   output.print("", ...instructions, "", ...nextCommands(context, gateway), "");
+  output.print(...callApprovalLines(gateway.policySituation(), ownCommand(context)));
   printPauses(output, gateway.status().pauses);
   output.print(output.style("dim", "Press Ctrl-C to stop."));
   if (isFinished) return;

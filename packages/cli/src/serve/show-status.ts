@@ -112,8 +112,12 @@ export function printRunning(
     ...servers.flatMap(loginLines),
     ...[...servers, ...packages].flatMap(clientSessionLines),
     ...identitySecretLines(ownSecrets),
-    `${counted(tools, "tool")}${ownText(status)}`,
-    `${counted(sessions, "session")}, ${counted(callsInFlight, "call")} in flight${taskText(status)}`,
+    ...countLines(output, [
+      ...sourceCounts({ servers, toolspecs, packages }, context),
+      ["tools", `${tools}${ownText(status)}`],
+      ["sessions", String(sessions)],
+      ["calls", `${callsInFlight} in flight${taskText(status)}`],
+    ]),
     ...listLines(status),
   );
   for (const { id, reason, since } of quarantined) {
@@ -136,6 +140,31 @@ export function printRunning(
   output.prose(...idleRuleLines(output, status.idleRules));
   output.prose(...anchorLines(output, status.anchors), ...telemetryLines(output, status.telemetry));
   output.prose(...embeddingsLines(output, status.embeddings));
+}
+
+/** Returns counts as a list with aligned labels. */
+function countLines(output: Output, counts: readonly (readonly [label: string, text: string])[]): string[] {
+  const width = Math.max(...counts.map(([label]) => label.length));
+  return counts.map(([label, text]) => `${output.style("dim", label.padEnd(width))}  ${text}`);
+}
+
+/** The counts of each kind of source that there is; without any, how to get one. */
+function sourceCounts(
+  kinds: { readonly [kind: string]: readonly SourceStatus[] },
+  context: SourceContext,
+): (readonly [label: string, text: string])[] {
+  const present = Object.entries(kinds).filter(([, sources]) => sources.length > 0);
+  const command = asTyped("toolcrib import", context);
+  if (present.length === 0) return [["servers", `none yet; ${command} takes over those of your clients`]];
+  return present.map(([kind, sources]) => [kind, stateCounts(sources)]);
+}
+
+/** The number of sources in each state. */
+function stateCounts(sources: readonly SourceStatus[]): string {
+  const states = [...Map.groupBy(sources, ({ health }) => health.state)];
+  const [first] = states;
+  if (states.length === 1) return `${sources.length} ${first?.[0] ?? ""}`;
+  return `${sources.length}: ${states.map(([state, own]) => `${own.length} ${state}`).join(", ")}`;
 }
 
 function stateStyle(state: string): Style {
@@ -386,7 +415,7 @@ function ownText({
   const [all] = discovery?.endpoints ?? [];
   const sum = tools + ownTools;
   const listed = all === undefined ? "" : `; a client lists ${all.listed} of these ${sum}`;
-  return `, and ${ownTools} of the gateway itself${listed}`;
+  return ` and ${ownTools} of the gateway itself${listed}`;
 }
 
 /** The tasks that are kept, where there are any. A gateway of an earlier version does not know. */

@@ -11,7 +11,7 @@ import { wrapProse } from "../output/fit-styled.ts";
 import { safeLine, safeText } from "../output/output.ts";
 import { noteExplanation } from "../output/report-error.ts";
 import { Progress } from "../progress/progress.ts";
-import { printError } from "../saved/print-response.ts";
+import { isResponse, printError, printResponse } from "../saved/print-response.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { readStandardInput } from "../standard-input.ts";
 import { parseArgumentPairs, parseArguments } from "./call-arguments.ts";
@@ -24,6 +24,9 @@ export interface CallFlags {
   readonly arg?: readonly string[];
   readonly timeout?: number;
 }
+
+/** The namespace of the ids of saved tools. */
+const savedNamespace = "saved";
 
 /** Runs the command. */
 export async function callTool(
@@ -46,7 +49,7 @@ export async function callTool(
   const schemaOf = async () => (await access.describe(name))?.inputSchema ?? {};
   const args = pairs.length === 0 ? given : parseArgumentPairs(pairs, await schemaOf());
   const result = await callWithin(context, access, name, args, flags.timeout);
-  printResult(context, result, name);
+  await printResult(context, result, { name, access });
   return result.isError === true ? exitCodes.failed : exitCodes.done;
 }
 
@@ -127,8 +130,17 @@ function compositeError(result: ToolResult): JsonObject | undefined {
   return isFailure ? error : undefined;
 }
 
-function printResult(context: CliContext, result: ToolResult, name: string): void {
+async function printResult(
+  context: CliContext,
+  result: ToolResult,
+  { name, access }: { readonly name: string; readonly access: ToolAccess },
+): Promise<void> {
   const { output } = context;
+  // The response of a saved tool is printed as `saved run` does. A tool of a server can answer in the same form.
+  if (!output.isJson && isResponse(result) && (await access.describe(name))?.namespace === savedNamespace) {
+    printResponse(context, result, name);
+    return;
+  }
   output.json(result);
   const lines = resultLines(result);
   if (result.isError === true) {

@@ -94,6 +94,53 @@ export function findEntries(
   words: string,
   limit: number,
 ): readonly CatalogEntry[] {
+  return namedIn(entries, searchIn(entries, words, { limit, withTools: true }));
+}
+
+type SearchHit = ReturnType<ReturnType<typeof createToolSearch>["search"]>[number];
+
+/** Least score of an entry that is offered, relative to the best: by its own texts, and only by those of its tools. */
+const offeredShares = { own: 0.5, tools: 0.7 };
+
+/**
+ * Returns the entries that `words` can mean, best match first: those near the best whose name, category or description
+ * has every word; where there are none, those nearer to it whose tools have them. A search finds more.
+ */
+export function offerableEntries(
+  entries: readonly CatalogEntry[],
+  words: string,
+  limit: number,
+): readonly CatalogEntry[] {
+  const all = searchIn(entries, words, { limit: searchLimit, withTools: true });
+  // Words such as "a", which no search counts, are in none of the hits.
+  const counted = new Set(all.flatMap(wordsOf));
+  const isComplete = (hit: SearchHit) => new Set(wordsOf(hit)).size === counted.size;
+  const named = searchIn(entries, words, { limit: searchLimit, withTools: false }).filter(isComplete);
+  const own = new Set(named.map(({ id }) => id));
+  const near = (share: number) =>
+    all.filter((hit) => isComplete(hit) && hit.score >= share * (all[0]?.score ?? 0));
+  const subjects = near(offeredShares.own).filter(({ id }) => own.has(id));
+  return namedIn(entries, subjects.length > 0 ? subjects : near(offeredShares.tools)).slice(0, limit);
+}
+
+/** Most hits that are compared. */
+const searchLimit = 1000;
+
+function wordsOf({ why }: SearchHit): readonly string[] {
+  return why.map(({ word }) => word);
+}
+
+function namedIn(entries: readonly CatalogEntry[], hits: readonly SearchHit[]): readonly CatalogEntry[] {
+  const byName = new Map(entries.map((entry) => [entry.manifest.name, entry]));
+  return hits.flatMap(({ id }) => byName.get(id) ?? []);
+}
+
+/** @param options `withTools`: whether the texts about tools count, too */
+function searchIn(
+  entries: readonly CatalogEntry[],
+  words: string,
+  { limit, withTools }: { readonly limit: number; readonly withTools: boolean },
+): readonly SearchHit[] {
   const search = createToolSearch();
   for (const { manifest, toolspec } of entries) {
     const { name, displayName, description, category } = manifest;
@@ -102,12 +149,11 @@ export function findEntries(
       name,
       title: displayName,
       namespace: name,
-      description: [description ?? "", ...toolTextsOf(manifest, toolspec)].join("\n"),
+      description: [description ?? "", ...(withTools ? toolTextsOf(manifest, toolspec) : [])].join("\n"),
       tags: category === undefined ? [] : [category],
     });
   }
-  const byName = new Map(entries.map((entry) => [entry.manifest.name, entry]));
-  return search.search(words, { limit }).flatMap(({ id }) => byName.get(id) ?? []);
+  return search.search(words, { limit });
 }
 
 /** The texts about the tools of an entry: of a server, only their names are known before it runs. */

@@ -9,7 +9,7 @@ import type { AddFlags } from "./add-flags.ts";
 import {
   type ApiEntry,
   type CatalogEntry,
-  findEntries,
+  offerableEntries,
   parseEntryName,
   readEntries,
   readEntry,
@@ -31,7 +31,7 @@ export async function chooseEntry(
   const { name, version } = parseEntryName(text);
   const entries = await readEntries(context);
   const isName = version !== undefined || entries.some(({ manifest }) => manifest.name === name);
-  const hits = isName ? [] : findEntries(entries, name, 8);
+  const hits = isName ? [] : offerableEntries(entries, name, 8);
   if (hits.length === 0) return { entry: await readEntry(context, name, version), version };
   if (isAsking) return { entry: await chooseHit(context, hits), version };
   const names = hits.map(({ manifest }) => manifest.name);

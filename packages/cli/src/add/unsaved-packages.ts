@@ -1,0 +1,83 @@
+/**
+ * What an add fetched into the home when nothing is saved in the end. After an answer of no, or a dry run, it is removed
+ * again. After a failure it stays, because the next attempt needs it, and a note names the command that removes it. A
+ * package that an entry of a known configuration of the home uses is left alone.
+ */
+
+import type { ToolServerConfig } from "@toolcrib/config";
+import type { StoredPackage } from "@toolcrib/runners";
+import type { CliContext } from "../cli-context.ts";
+import { loadConfigOrDefaults } from "../config/load-cli-config.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { safeLine } from "../output/output.ts";
+import { canAsk } from "../prompt/ask-line.ts";
+import { loadOtherConfigs } from "../remove/other-configs.ts";
+import { fetchedStore, namedBy, packageWordsOf } from "../sandbox/fetched-store.ts";
+import { ownCommand } from "../serve/own-command.ts";
+import { shellQuote } from "../serve/shell-quote.ts";
+
+/**
+ * Runs an add that can fetch packages.
+ *
+ * @param options `packages`: their names, also with versions. `isDry`: whether nothing is to be saved
+ * @param add returns `done` where something was saved
+ */
+export async function withoutUnsaved(
+  context: CliContext,
+  { packages, isDry }: { readonly packages: readonly string[]; readonly isDry: boolean },
+  add: () => Promise<ExitCode>,
+): Promise<ExitCode> {
+  if (packages.length === 0) return await add();
+  const before = new Set((await fetchedStore(context).list()).map(({ key }) => key));
+  let code: ExitCode;
+  try {
+    code = await add();
+  } catch (error) {
+    noteKept(context, await unusedOf(context, packages));
+    throw error;
+  }
+  if (code === exitCodes.done && !isDry) return code;
+  const unused = await unusedOf(context, packages);
+  // Without a terminal, the same command comes again with --yes.
+  if (!isDry && !canAsk(context)) noteKept(context, unused);
+  else {
+    const fetched = unused.filter(({ key }) => !before.has(key));
+    for (const one of fetched) await fetchedStore(context).remove(one);
+    if (fetched.length > 0)
+      context.output.note(`Removed again what was fetched for it: ${fetched.map(shownOf).join(", ")}`);
+  }
+  return code;
+}
+
+function noteKept(context: CliContext, packages: readonly StoredPackage[]): void {
+  for (const one of packages) {
+    context.output.note(
+      `note: fetched for another attempt, and used by no entry: ${shownOf(one)}. Remove it with:`,
+      `  ${ownCommand(context)} fetched remove ${shellQuote(one.key)}`,
+    );
+  }
+}
+
+function shownOf({ shown, receipt }: StoredPackage): string {
+  return `${safeLine(shown)} (${(receipt.bytes / 1e6).toFixed(1)} MB)`;
+}
+
+/** The fetched ones of `packages` that no entry uses; none where that is not known. */
+async function unusedOf(context: CliContext, packages: readonly string[]): Promise<readonly StoredPackage[]> {
+  const found = (await fetchedStore(context).list()).filter((one) => namedBy(one, packages));
+  if (found.length === 0) return [];
+  try {
+    const { config, files } = await loadConfigOrDefaults(context);
+    const all = [config, ...(await loadOtherConfigs(context, files, () => undefined))];
+    const used = all
+      .flatMap(({ toolServers, disabled }): readonly ToolServerConfig[] => [
+        ...toolServers,
+        ...disabled.toolServers,
+      ])
+      .flatMap(packageWordsOf);
+    return found.filter((one) => !namedBy(one, used));
+  } catch {
+    // What a broken configuration uses is not known; the error of the add is what has to be shown.
+    return [];
+  }
+}
