@@ -11,7 +11,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Contender, upstreamFile } from "./contenders.ts";
 import type { McpClient } from "./mcp-client.ts";
-import { readUsage } from "./process-tree.ts";
+import { readThreads, readUsage } from "./process-tree.ts";
 import { type Ready, within } from "./ready.ts";
 import { median, percentile } from "./statistics.ts";
 
@@ -74,8 +74,13 @@ export interface Turn {
   readonly p99Ms: number;
   /** User and system time of the contender without its upstream. */
   readonly cpuMs: number | undefined;
+  /** The part of it that indexed the trail for queries, after calls of this turn and of turns before it. */
+  readonly indexCpuMs: number;
   readonly clientCpuMs: number;
 }
+
+/** How the name of the thread of Toolcrib begins that indexes the trail: Linux keeps fifteen characters. */
+const indexThread = "toolcrib-audit-";
 
 let lastText = 0;
 
@@ -137,6 +142,7 @@ async function takeTurn(
   // Opens the connections again and wakes the contender; not counted.
   await load(ready, concurrency, options.turnMs / 10, options.signal);
   const before = readUsage(ready.child.pid, upstreamFile);
+  const indexBefore = readThreads(ready.child.pid, indexThread);
   const clientBefore = process.cpuUsage();
   const { latencies, seconds } = await load(ready, concurrency, options.turnMs, options.signal);
   const client = process.cpuUsage(clientBefore);
@@ -144,6 +150,7 @@ async function takeTurn(
   // Deferred work of a contender must not run in another's round, and counts as its own.
   await settle(ready);
   const after = readUsage(ready.child.pid, upstreamFile);
+  const index = [...readThreads(ready.child.pid, indexThread)];
   const sorted = Float64Array.from(latencies).sort();
   const countsCpu = contender.separable && before !== undefined && after !== undefined;
   return {
@@ -152,6 +159,7 @@ async function takeTurn(
     p50Ms: percentile(sorted, 0.5),
     p99Ms: percentile(sorted, 0.99),
     cpuMs: countsCpu ? after.cpuMs - before.cpuMs : undefined,
+    indexCpuMs: index.reduce((sum, [id, cpuMs]) => sum + cpuMs - (indexBefore.get(id) ?? 0), 0),
     clientCpuMs: (client.user + client.system) / 1000,
   };
 }

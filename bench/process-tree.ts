@@ -35,13 +35,12 @@ function readEntry(pid: number): ProcessEntry | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
     const commandLine = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
-    // The command name may hold spaces and parentheses: the fields that count start after the last one.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const fields = fieldsOf(stat);
     const field = (numberInManual: number): number => Number(fields[numberInManual - 3]);
     return {
       pid,
       parentPid: field(4),
-      cpuMs: ((field(14) + field(15)) * 1000) / ticksPerSecond,
+      cpuMs: cpuMsOf(fields),
       startTicks: field(22),
       commandLine,
       zombie: fields[0] === "Z",
@@ -70,6 +69,30 @@ export function readTree(rootPid: number): readonly ProcessEntry[] {
   }
   for (const entry of tree) tree.push(...(children.get(entry.pid) ?? []));
   return tree;
+}
+
+/** CPU time in ms of each thread of a process whose name begins with `prefix`, by its id; none where there is no /proc. */
+export function readThreads(pid: number, prefix: string): ReadonlyMap<string, number> {
+  const threads = new Map<string, number>();
+  try {
+    for (const id of readdirSync(`/proc/${pid}/task`)) {
+      const stat = readFileSync(`/proc/${pid}/task/${id}/stat`, "latin1");
+      if (stat.slice(stat.indexOf("(") + 1).startsWith(prefix)) threads.set(id, cpuMsOf(fieldsOf(stat)));
+    }
+  } catch {
+    // A thread ended meanwhile, or there is no /proc.
+  }
+  return threads;
+}
+
+/** Returns the fields of a stat file from the third one on: the name of a command may hold spaces and parentheses. */
+function fieldsOf(stat: string): readonly string[] {
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+}
+
+/** Returns user and system time, the fields 14 and 15. */
+function cpuMsOf(fields: readonly string[]): number {
+  return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond;
 }
 
 /** Whether the process that was read still exists, and is not a later one with the same id. */
