@@ -84,7 +84,7 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
       skipped.push({ title, reason: skip === true ? "no reason given" : skip });
       results.addSkipped(place);
     } else if (event.type === "test:pass") {
-      results.addPassed(place);
+      results.addPassed(place, title);
     } else {
       results.addFailed(place, title);
       const cause: unknown = (event.data.details.error as Error).cause ?? event.data.details.error;

@@ -1,9 +1,10 @@
-/** What a run of tests found in each of its files, and how a second run of some of them changes that. */
+/** The results of a run of tests by file, and how a second run of some files changes them. */
 
 /** The counts of one file. */
 interface FileResults {
-  passed: number;
   skipped: number;
+  /** Titles of the tests that passed. */
+  readonly passed: string[];
   /** Titles of the tests that failed. */
   readonly failed: string[];
 }
@@ -21,8 +22,8 @@ export class TestResults {
   }
 
   /** @param file path from the root of the repository; undefined where the test belongs to no single file */
-  addPassed(file: string | undefined): void {
-    this.#of(file).passed += 1;
+  addPassed(file: string | undefined, title: string): void {
+    this.#of(file).passed.push(title);
   }
 
   addSkipped(file: string | undefined): void {
@@ -42,7 +43,7 @@ export class TestResults {
   get counts(): string {
     const files = [...this.#files.values()];
     const sum = (count: (file: FileResults) => number) => files.reduce((all, file) => all + count(file), 0);
-    return `${sum(({ passed }) => passed)} passed, ${sum(({ failed }) => failed.length)} failed, ${sum(({ skipped }) => skipped)} skipped`;
+    return `${sum(({ passed }) => passed.length)} passed, ${sum(({ failed }) => failed.length)} failed, ${sum(({ skipped }) => skipped)} skipped`;
   }
 
   /**
@@ -54,12 +55,20 @@ export class TestResults {
     return files.length === 0 || files.includes(noFile) ? undefined : files;
   }
 
-  /** Replaces the results of the files of `second`, and returns the titles that failed here and not there. */
+  /**
+   * Replaces the results of the files of `second`, and returns the titles that failed here and passed there. What failed here
+   * and did not run there, or was skipped, has failed.
+   */
   replaceWith(second: TestResults): readonly string[] {
-    const before = this.failed;
-    for (const [file, results] of second.#files) this.#files.set(file, results);
-    const after = new Set(this.failed);
-    return before.filter((title) => !after.has(title));
+    const unsteady: string[] = [];
+    for (const [file, results] of second.#files) {
+      for (const title of this.#files.get(file)?.failed ?? []) {
+        if (results.passed.includes(title)) unsteady.push(title);
+        else if (!results.failed.includes(title)) results.failed.push(title);
+      }
+      this.#files.set(file, results);
+    }
+    return unsteady;
   }
 
   toJSON(): object {
@@ -69,7 +78,7 @@ export class TestResults {
   #of(file = noFile): FileResults {
     const known = this.#files.get(file);
     if (known !== undefined) return known;
-    const results = { passed: 0, skipped: 0, failed: [] };
+    const results = { skipped: 0, passed: [], failed: [] };
     this.#files.set(file, results);
     return results;
   }

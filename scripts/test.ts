@@ -134,8 +134,9 @@ async function retryFailed(written: string): Promise<number> {
   const second = readResults(written);
   if (second === undefined) return 1;
   for (const title of first.replaceWith(second)) console.log(`unsteady ${title}: failed, and passed alone`);
+  for (const title of first.failed) console.log(`failed ${title}`);
   console.log(first.counts);
-  return code;
+  return first.failed.length > 0 ? 1 : code;
 }
 
 /** Returns what the reporter wrote; undefined where it was ended before. */

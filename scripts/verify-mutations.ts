@@ -116,7 +116,11 @@ try {
  * @param part which of the changes: `1/4` are those of the first of four parts
  */
 async function verifyMutations(only: readonly string[], part: string): Promise<number> {
-  const [at = 1, parts = 1] = part.split("/").map(Number);
+  const [at = 0, parts = 0] = (/^(\d+)\/(\d+)$/.exec(part)?.slice(1) ?? []).map(Number);
+  if (at < 1 || at > parts) {
+    console.error(`--part "${part}" is no part; "2/4" is the second of four`);
+    return 2;
+  }
   const chosen = listMutants(only);
   const isKnown = (name: string) => chosen.some((mutant) => namesOf(mutant).includes(name));
   const unknown = only.filter((name) => !isKnown(name));

@@ -220,10 +220,17 @@ test("depends", () => { if (isFirst) throw new Error("the first time"); });
       one.report,
       /\nunsteady \S*b\.test\.ts: depends: failed, and passed alone\n3 passed, 0 failed, 1 skipped\n$/,
     );
+    const absent = unsteady.replace('test("depends",', 'test("depends", { skip: !isFirst && "not now" },');
+    const skipped = await run({ "b.test.ts": absent }, { flags });
+    assert.equal(skipped.code, 1, skipped.report);
+    assert.match(skipped.report, /\nfailed \S*b\.test\.ts: depends\n1 passed, 1 failed, 2 skipped\n$/);
     const two = await run({ "a.test.ts": steady, "b.test.ts": unsteady }, { flags });
     assert.equal(two.code, 1);
     assert.doesNotMatch(two.report, /unsteady \S*a\.test/);
-    assert.match(two.report, /\nunsteady \S*b\.test.*\n2 passed, 1 failed, 1 skipped\n$/);
+    assert.match(
+      two.report,
+      /\nunsteady \S*b\.test.*\nfailed \S*a\.test.*\n2 passed, 1 failed, 1 skipped\n$/,
+    );
     const names = ["a", "b", "c", "d", "e", "f"];
     const many = await run(Object.fromEntries(names.map((name) => [`${name}.test.ts`, steady])), { flags });
     assert.equal(many.code, 1);

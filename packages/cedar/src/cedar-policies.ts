@@ -40,6 +40,7 @@ import {
   timeOf,
 } from "./request-entities.ts";
 import { targetsNamedBy } from "./unmatched-names.ts";
+import { isWellFormed } from "./well-formed.ts";
 
 /** Dependencies of the policies. */
 export interface CedarPoliciesDeps {
@@ -190,15 +191,17 @@ export class CedarPolicies implements FilePolicies, Disposable {
     const { action, call } = request;
     const facts = call === undefined ? undefined : callContext(call, this.#reads.texts, this.#reads.integers);
     const scope = scopeOf(request.identity, action, request.target, client.attributes);
+    const asked = {
+      principal: { type: scope.principal.type, id: scope.principal.id },
+      action: { type: "Action", id: action },
+      resource: targetUid(request.target),
+      context: facts?.context ?? {},
+      preparsedPolicySetId: this.#setId,
+      entities: [...client.entities, ...target.entities, ...actionEntities, ...(facts?.entities ?? [])],
+    };
+    if (!isWellFormed(asked)) return refused(notWellFormed, allPolicies);
     try {
-      const answer = this.#cedar.statefulIsAuthorized({
-        principal: { type: scope.principal.type, id: scope.principal.id },
-        action: { type: "Action", id: action },
-        resource: targetUid(request.target),
-        context: facts?.context ?? {},
-        preparsedPolicySetId: this.#setId,
-        entities: [...client.entities, ...target.entities, ...actionEntities, ...(facts?.entities ?? [])],
-      });
+      const answer = this.#cedar.statefulIsAuthorized(asked);
       if (answer.type === "failure") {
         return refused(`the policies cannot be evaluated: ${answer.errors[0]?.message}`, allPolicies);
       }
@@ -297,6 +300,10 @@ export class CedarPolicies implements FilePolicies, Disposable {
 /** Maximum length of a name in a reason; longer names, such as URIs, are truncated. */
 const shownMaxLength = 200;
 
+/** Why a text with half of a surrogate pair is refused. */
+const notWellFormed =
+  "a text that policies read is not well-formed Unicode: it has half of a surrogate pair (\\ud800 to \\udfff)";
+
 /** The rule of a denial that no single policy causes. */
 export const allPolicies = "policy.files";
 
@@ -359,7 +366,7 @@ function readOfText(
   if (value === undefined || value === null) return null;
   const text = argumentText(value);
   if (text === undefined) return unclear;
-  // The engine refuses halves of surrogate pairs.
+  // A text with half of a surrogate pair is refused.
   return questions !== undefined && text.isWellFormed() ? answersTo(questions, text) : [text];
 }
 

@@ -11,6 +11,7 @@ import { conditionsOf, isVariable, memberOf, operandsOf, operationOf, textOf } f
 import type { Policy } from "./parse-policies.ts";
 import { isPartMatched, type ScopedRequest } from "./policy-scope.ts";
 import { actionEntities, callContext, clientEntities, scopeOf, targetEntities } from "./request-entities.ts";
+import { isWellFormed } from "./well-formed.ts";
 
 /** A part of a policy and what it found. */
 export interface ExplainedPart {
@@ -103,14 +104,16 @@ const anything: PolicyJson = {
 
 /** Whether a condition holds. One that cannot be evaluated, such as by an absent tag, does not. */
 export function isTrue(cedar: CedarModule, expr: Expr, { scope, context, entities }: Situation): boolean {
-  const answer = cedar.isAuthorized({
+  const asked = {
     principal: uidOf(scope.principal),
     action: uidOf(scope.action),
     resource: uidOf(scope.resource),
     context: { ...context },
     policies: { staticPolicies: { condition: { ...anything, conditions: [{ kind: "when", body: expr }] } } },
     entities: [...entities],
-  });
+  } satisfies Parameters<CedarModule["isAuthorized"]>[0];
+  if (!isWellFormed([asked.principal, asked.resource, asked.context, asked.entities])) return false;
+  const answer = cedar.isAuthorized(asked);
   return answer.type === "success" && answer.response.decision === "allow";
 }
 

@@ -45,6 +45,18 @@ const callOf = (args: CallFacts["args"] = {}, target: PolicyTarget = tool, clien
 });
 
 describe("CedarPolicies", () => {
+  it("refuses halves of surrogate pairs before the engine, which each of them would damage", async () => {
+    using policies = await open(
+      'permit(principal, action, resource); forbid(principal, action == Action::"call", resource == Tool::"other:tool") when { context.arguments.hasTag("path") && context.arguments.getTag("path") like "/etc/*" };',
+    );
+    for (let turn = 0; turn < 3000; turn += 1) {
+      const decision = policies.decide(callOf({ path: `\ud800${turn}` }));
+      assert.match(decision.kind === "deny" ? decision.reason : "", /half of a surrogate pair/, String(turn));
+    }
+    assert.equal(policies.decide(callOf({ path: "/tmp/a" })).kind, "allow");
+    assert.equal(policies.decide(callOf({ path: "/tmp/\u{1f600}" })).kind, "allow");
+  });
+
   it("denies what no policy permits, and names the file's rule that forbids", async () => {
     using none = await open("");
     const denied = none.decide(callOf());

@@ -94,6 +94,31 @@ describe("shared decisions", () => {
     assert.equal(await evaluations(`${hasBoth}(${questions})`, "path", texts.slice(0, 10)), 10);
   });
 
+  it("answers patterns whose parts overlap in a text as the engine does", async () => {
+    const orders: readonly (readonly [pattern: string, values: readonly string[]])[] = [
+      ["ab*ba", ["aba", "abba", "ab", "abxba"]],
+      ["*bb*b", ["bb", "bbb", "b", "bbxb"]],
+      ["*aba*aba*", ["ababa", "abaaba", "aba"]],
+      ["a*a", ["a", "aa"]],
+      ["a**a", ["a", "aa", "aba"]],
+      ["*", [""]],
+    ];
+    for (const [pattern, values] of orders) {
+      for (const first of values) {
+        using shared = await open(forbidWhen(`${hasBoth}${path} like "${pattern}"`));
+        for (const value of [first, ...values]) {
+          using fresh = await open(forbidWhen(`${hasBoth}${path} like "${pattern}"`));
+          const request = callOf({ path: value });
+          assert.deepEqual(
+            shared.decide(request),
+            fresh.decide(request),
+            `${pattern} and ${value} after ${first}`,
+          );
+        }
+      }
+    }
+  });
+
   it("decides as the engine does about a value that comes first", async () => {
     const letters = fc.constantFrom("a", "b", "*", "/", "\ud83d", "\ude00", "\ufffd", "😀", "");
     const text = fc.array(letters, { maxLength: 6 }).map((parts) => parts.join(""));

@@ -289,10 +289,19 @@ async function openAuthorization(run: LoginRun, redirectUri: string) {
       const received = await library.processAuthorizationCodeResponse(as, client, response);
       return outcomeOf(run, known, toTokens(received, asked, run.deps.now()));
     } catch (error) {
-      throw loginFailure(run, error);
+      const passing = [verifier, answer.searchParams.get("code") ?? ""];
+      throw loginFailure({ ...run, deps: scrubbing(run.deps, passing) }, error);
     }
   };
   return { url: endpoint.href, state, finish };
+}
+
+/** Lets `scrub` also remove `values` that are secrets only for this login, and are not learned for all texts: a server can repeat them. */
+function scrubbing(deps: OAuthDeps, values: readonly string[]): OAuthDeps {
+  const found = values.filter((value) => value !== "");
+  const remove = (text: string) =>
+    found.reduce((left, value) => left.replaceAll(value, "[secret login]"), text);
+  return { ...deps, scrub: (text) => deps.scrub(remove(text)) };
 }
 
 async function runDevice(run: LoginRun, show: LoginOptions["show"]): Promise<LoginOutcome> {

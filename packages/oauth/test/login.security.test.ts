@@ -369,3 +369,25 @@ test("challenges of any form give the scopes that are named, and no more", async
     assert.equal(await refused(challenge), false, challenge);
   }
 });
+
+test("a server that repeats the code and the verifier of a login gets neither shown", async () => {
+  await using provider = await startHostileProvider({
+    redirect: (origin) => ({ code: "a-code-of-this-login", iss: origin }),
+    token: (_origin, form) => ({
+      status: 400,
+      headers: { "content-type": "application/json" },
+      text: JSON.stringify({
+        error: "invalid_grant",
+        error_description: `${form.get("code")} ${form.get("code_verifier")}`,
+      }),
+    }),
+  });
+  await using deps = await createTestDeps();
+  await assert.rejects(logIn(serverAt(provider.url), deps), (error: Error) => {
+    const [form] = provider.tokenForms;
+    assert.equal(form?.get("code"), "a-code-of-this-login");
+    assert.match(error.message, /invalid_grant \(\[secret login\] \[secret login\]\)/);
+    assert.ok(!error.message.includes(form?.get("code_verifier") ?? ""));
+    return true;
+  });
+});

@@ -23,7 +23,7 @@ export const recorded: { readonly [code: string]: string } = {
   "-32603":
     "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32603,\"message\":\"the prompt cannot be filled\",\"data\":{\"toolcrib/server\":\"notes\",\"toolcrib/trustState\":\"unverified\"}}}",
   "-32700":
-    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"Parse error: JSON text is not valid at line 1, column 19 (position 18): expected a name in \\\"double quotes\\\"\",\"data\":{\"code\":\"MCP_INVALID_MESSAGE\"}}}",
+    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"Parse error: JSON text is not valid at line 1, column 19 (position 18): expected a name in \\\"double quotes\\\", found the end of the text\",\"data\":{\"code\":\"MCP_INVALID_MESSAGE\"}}}",
   APPROVALS_FULL:
     "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"\\\"notes__write_file\\\" was not called: each call needs the operator's approval, because its server \\\"notes\\\" is unverified and the tool is not known to be read-only, and too many calls of this client wait for one\\nHint: wait until the operator decided about earlier calls (toolcrib approve)\"}],\"isError\":true,\"_meta\":{\"toolcrib/code\":\"APPROVALS_FULL\",\"toolcrib/callId\":\"CALL\"}}}",
   APPROVAL_DENIED:
