@@ -45,6 +45,13 @@ test("a pause without a gateway holds for calls of the command line, and doctor 
     call.stderr,
     /"s__echo" was not called: server "s" is paused until .*\n.*toolcrib resume server s/,
   );
+  const why = await run("why", "s__echo");
+  assert.equal(why.code, 3, why.stderr);
+  assert.match(
+    why.stdout,
+    /But server "s" is paused until \S+Z, so that the call is refused\nResume it: .*resume server s\n/,
+  );
+  assert.equal((await run("why", "s__echo", "--list")).code, 0);
   const doctor = await run("doctor");
   assert.match(
     doctor.stdout,

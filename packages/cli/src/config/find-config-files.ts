@@ -36,7 +36,7 @@ export function findConfigFiles(context: CliContext): readonly string[] {
     {
       hint:
         other === undefined
-          ? `${first}, or name one with --config FILE`
+          ? `take the servers of your clients over with toolcrib import, ${first}, or name one with --config FILE`
           : `${first} --import ${other}, or use that file directly with --config ${other}`,
     },
   );

@@ -121,7 +121,7 @@ export const recorded: { readonly [code: string]: string } = {
   CLI_CONFIG_NOT_EDITABLE:
     "error CLI_CONFIG_NOT_EDITABLE: Cannot add to toolcrib.yaml: the notation of its tool_servers cannot be edited automatically\nhint: add this yourself:\ntool_servers:\n  - id: notes\n    name: io.example/notes\n    description: Notes\n    transport:\n      kind: streamable_http\n      url: \"https://notes.example.com/mcp\"\n    trust_state: unverified",
   CLI_CONFIG_NOT_FOUND:
-    "error CLI_CONFIG_NOT_FOUND: No configuration: there is no toolcrib.yaml in /home/ada or /home/ada/.toolcrib\nhint: create one with toolcrib init, or name one with --config FILE",
+    "error CLI_CONFIG_NOT_FOUND: No configuration: there is no toolcrib.yaml in /home/ada or /home/ada/.toolcrib\nhint: take the servers of your clients over with toolcrib import, create one with toolcrib init, or name one with --config FILE",
   CLI_CONNECTION_NOT_FOUND:
     "error CLI_CONNECTION_NOT_FOUND: Cursor is not connected to this home\nhint: no client is connected",
   CLI_CREDENTIAL_MISSING:

@@ -8,7 +8,7 @@ import { randomBytes } from "node:crypto";
 import { Pauses } from "@toolcrib/admission";
 import { type CodedError, isCodedError, type Logger } from "@toolcrib/diagnostics";
 import type { GatewayStatus } from "@toolcrib/gateway";
-import type { PauseTarget } from "@toolcrib/guards";
+import { PauseSet, type PauseTarget } from "@toolcrib/guards";
 import { createPauseStore, type PauseStore } from "@toolcrib/store";
 import { localIdentity } from "@toolcrib/tool";
 import { postToGateway } from "../access/gateway-api.ts";
@@ -41,6 +41,15 @@ export async function listPauses({ options, now }: CliContext): Promise<readonly
   const pauses = pausesOf(store, now);
   await pauses.refresh();
   return pauses.facts().pauses;
+}
+
+/** Returns the pause of this home that stops `call`; undefined where none does. @throws {StoreError} when that cannot be read */
+export async function findPause(
+  { options, now }: CliContext,
+  call: Parameters<PauseSet["find"]>[0],
+): Promise<ReturnType<PauseSet["find"]>> {
+  await using store = createPauseStore(options.home, { randomBytes });
+  return new PauseSet(await store.list(now())).find(call, now());
 }
 
 /** A pause in the home, of which the gateways that run may not know yet. */

@@ -70,7 +70,9 @@ export async function findUnmatched(
   const list =
     kind === "tool"
       ? "toolcrib list shows the names"
-      : `the ids are ${known.sources.slice(0, 20).join(", ")}`;
+      : known.sources.length === 0
+        ? "there is no server; toolcrib import and toolcrib add bring some"
+        : `the ids are ${known.sources.slice(0, 20).join(", ")}`;
   const refusal = new CliError(code, `Nothing was paused: ${reason}`, { hint: near ?? list });
   return { warning, refusal };
 }

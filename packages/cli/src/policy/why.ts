@@ -6,6 +6,7 @@
 
 import { type OfflinePolicy, openOfflinePolicy } from "@toolcrib/cedar";
 import { didYouMean } from "@toolcrib/diagnostics";
+import { describePause } from "@toolcrib/guards";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { type Decision, type PolicyRequest, type PolicyTarget, ToolPatterns } from "@toolcrib/policy";
 import { type AuditCall, openAuditReader } from "@toolcrib/store";
@@ -13,7 +14,10 @@ import { type Identity, isOperator } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { findPause } from "../guards/open-pauses.ts";
+import { pauseWords } from "../guards/pause.ts";
 import { reasonLine, safeLine } from "../output/output.ts";
+import { ownCommand } from "../serve/own-command.ts";
 import { parseArguments } from "../tools/call-arguments.ts";
 import { clientIdentity, warnAboutUnknownClients } from "./client-identity.ts";
 import { explainRequest, explanationLines } from "./explain-request.ts";
@@ -49,6 +53,11 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
   const { decision, policies, unmetForbids, change } = explanation;
   const { identity, action, target } = request;
   const recorded = call === undefined ? undefined : recordOf(call);
+  const { id, wireName, server } = target;
+  const pause =
+    action === "call" && decision.kind === "allow"
+      ? await findPause(context, { id, wireName, server: server.id, identity })
+      : undefined;
   output.json({
     client: { issuer: identity.issuer, subject: identity.subject, name: identity.name },
     action,
@@ -58,6 +67,7 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
     unmetForbids,
     policy: situation.origin,
     ...(change === undefined ? {} : { change }),
+    ...(pause === undefined ? {} : { paused: { kind: pause.kind, name: pause.name } }),
     ...(recorded === undefined ? {} : { recorded }),
   });
   output.print(output.style("bold", safeLine(`"${identity.name}" ${action} "${target.id}"`)));
@@ -67,8 +77,14 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
   output.prose(
     ...furtherLines(policy, request, decision, { waived, args: flags.args, isRecorded: call !== undefined }),
   );
+  if (pause !== undefined) {
+    const { kind, name, expiresAt } = pause;
+    const end = expiresAt === undefined ? "" : ` until ${new Date(expiresAt).toISOString()}`;
+    output.prose("", safeLine(`But ${describePause(pause)} is paused${end}, so that the call is refused`));
+    output.print(`Resume it: ${ownCommand(context)} resume ${pauseWords({ kind, name })}`);
+  }
   output.print("", originLine(situation.origin));
-  return decision.kind === "allow" ? exitCodes.done : exitCodes.denied;
+  return decision.kind === "allow" && pause === undefined ? exitCodes.done : exitCodes.denied;
 }
 
 /** Lines about approvals besides the policy, and about arguments that are not known. */

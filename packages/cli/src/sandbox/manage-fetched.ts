@@ -59,7 +59,9 @@ export async function removeFetched(context: CliContext, name: string): Promise<
   if (found === undefined) throw notFound(name, packages);
   await store.remove(found);
   context.output.json({ removed: name });
-  context.output.print(`Removed ${safeLine(found.shown)}. The next start of its server fetches it again.`);
+  context.output.print(
+    `Removed ${safeLine(found.shown)}. A server that uses it fetches it again at its next start.`,
+  );
   return exitCodes.done;
 }
 
