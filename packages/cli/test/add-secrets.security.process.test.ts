@@ -57,6 +57,8 @@ test("add warns of what only may be a secret, and takes ordinary settings withou
   const guesses = {
     PIN: "4920",
     THING: random,
+    ENDPOINT: "https://api.example/x?session=blue",
+    CALLBACK: "https://api.example/x?auth_code=k3vD9sQ1",
     WORDS: "legal winner thank year wave sausage worth useful legal winner thank yellow",
   };
   const ordinary = {

@@ -333,6 +333,45 @@ test("a home takes back its own entry only, and not one that another home wrote 
   }
 });
 
+test("a home takes back its own entry after its user changed the address, the token or the arguments in it", async () => {
+  const edits: readonly (readonly [flags: readonly string[], edit: (text: string) => string])[] = [
+    [[], (text) => text.replace("127.0.0.1", "localhost")],
+    [[], (text) => text.replace(":7499", ":7500")],
+    [[], (text) => text.replace(/Bearer tcb_[\w-]+/, "Bearer $${env:TOOLCRIB_TOKEN}")],
+    [["--stdio"], (text) => text.replace(/"--home",\s*"[^"]*",\s*/, "")],
+  ];
+  for (const [flags, edit] of edits) {
+    await using user = await setUp();
+    const { directory, run } = user;
+    const file = write(directory, ".cursor/mcp.json", cursorText);
+    assert.equal((await run("connect", "cursor", "--yes", ...flags)).code, 0);
+    const written = readFileSync(file, "utf8");
+    writeFileSync(file, edit(written));
+    assert.notEqual(readFileSync(file, "utf8"), written);
+    const taken = await run("disconnect", "cursor");
+    assert.equal(taken.code, 0, taken.stderr);
+    assert.match(taken.stdout, /Cursor: the entry is removed; what changed since stays/, String(edit));
+    assert.doesNotMatch(readFileSync(file, "utf8"), /toolcrib/);
+  }
+});
+
+test("a home takes back its own entry with a token that it replaced, or another of its own", async () => {
+  for (const isOld of [true, false]) {
+    await using user = await setUp();
+    const { directory, run } = user;
+    const file = write(directory, ".cursor/mcp.json", cursorText);
+    assert.equal((await run("connect", "cursor", "--yes")).code, 0);
+    assert.equal((await run("token", "revoke", "cursor")).code, 0);
+    assert.equal((await run("token", "create", "cursor")).code, 0);
+    const token = readFileSync(directory.join(".toolcrib/tokens/cursor"), "utf8").trim();
+    const text = readFileSync(file, "utf8").replace("127.0.0.1", "localhost");
+    writeFileSync(file, isOld ? text : text.replace(/tcb_[\w-]+/, token));
+    const taken = await run("disconnect", "cursor");
+    assert.match(taken.stdout, /Cursor: the entry is removed; what changed since stays/, taken.stderr);
+    assert.doesNotMatch(readFileSync(file, "utf8"), /toolcrib/);
+  }
+});
+
 test("nothing is written where a file cannot be edited, has a foreign entry, or is no file of a client", async () => {
   await using user = await setUp();
   const { directory, run } = user;

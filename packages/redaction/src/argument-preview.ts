@@ -4,7 +4,7 @@
  * kept for an approval; and the longer form of these that an operator reads first. What a form leaves out is
  * marked. Pure.
  *
- * A person who approves a call has to see what it does: nothing is hidden from them because of its name, and what
+ * A person who approves a call has to see what it does: no member is hidden from them because of its name, and what
  * only looks like a credential is hidden in the form and not in the whole.
  */
 

@@ -21,8 +21,17 @@ export function looksLikeCredential(value: string): boolean {
   return leadingToken.test(value);
 }
 
-/** Returns the ranges of `text` that have the form of a credential, under any field name. */
-export function credentialRanges(text: string): { start: number; end: number }[] {
+/**
+ * Returns the ranges of `text` that have the form of a credential, under any field name, or are the value of a
+ * parameter of a URL.
+ *
+ * @param parameters which parameters: `certain`, those whose name contains `key`, `token`, `secret`, `password` or
+ *   `credential`, and long signatures; `named`, those and all others with the name of a secret. @default "named"
+ */
+export function credentialRanges(
+  text: string,
+  parameters: "named" | "certain" = "named",
+): { start: number; end: number }[] {
   const found: { start: number; end: number }[] = [];
   if (!beginning.test(text)) return found;
   for (const pattern of credentialPatterns) {
@@ -32,14 +41,32 @@ export function credentialRanges(text: string): { start: number; end: number }[]
       found.push({ start, end: start + value.length });
     }
   }
-  const known = new Set(found.map(({ start }) => start));
-  for (const { index, groups } of text.matchAll(urlParameter)) {
-    const { mark = "", name = "", value = "" } = groups ?? {};
-    const start = index + mark.length;
-    if (!known.has(start) && isSecretParameter(decoded(name), decoded(value)))
-      found.push({ start, end: start + value.length });
-  }
+  if (parameters === "named") addSecretParameters(text, found);
   return found;
+}
+
+/** Adds the values of parameters of URLs that are secrets by their names, also of a URL that is itself such a value. */
+function addSecretParameters(text: string, found: { start: number; end: number }[]): void {
+  const known = new Set(found.map(({ start }) => start));
+  let end = 0;
+  let hiddenEnd = 0;
+  for (const { 0: mark, index, groups } of text.matchAll(urlParameter)) {
+    const start = index + mark.length;
+    if (start < hiddenEnd) continue;
+    // Each value is searched for its end once: those of the URLs within it have the same one.
+    if (start > end) end = valueEnd(text, start);
+    if (start === end || known.has(start)) continue;
+    const value = text.slice(start, Math.min(end, start + judgedMaxLength));
+    if (!isSecretParameter(decoded(groups?.["name"] ?? ""), decoded(value))) continue;
+    found.push({ start, end });
+    hiddenEnd = end;
+  }
+}
+
+/** Returns the end of the value of a parameter. */
+function valueEnd(text: string, start: number): number {
+  parameterEnd.lastIndex = start;
+  return parameterEnd.exec(text)?.index ?? text.length;
 }
 
 /** Returns `text` with a space in place of each part that has the form of a credential. */
@@ -54,7 +81,10 @@ export function omitCredentials(text: string): string {
 }
 
 /** A parameter of a URL, up to its value. What its name says is decided as for URLs in a configuration. */
-const urlParameter = /(?<mark>[?&](?<name>[^\s?&=#"']{1,80})=)(?<value>[^&\s"'#]{1,4096})/g;
+const urlParameter = /[?&](?<name>[^\s?&=#"']{1,80})=/g;
+const parameterEnd = /[&\s"'#]/g;
+/** Characters of a value that are read to judge it. An ordinary value of a parameter with such a name is shorter. */
+const judgedMaxLength = 512;
 
 function decoded(text: string): string {
   try {
@@ -88,9 +118,14 @@ const credentialPatterns: readonly RegExp[] = [
  * Returns the ranges that follow the name of a credential in a text that cannot
  * be parsed, each to the end of its line: without a syntax tree, the end of the
  * value is unknown.
+ *
+ * @param parameters as for `credentialRanges`
  */
-export function suspectedCredentials(text: string): { start: number; end: number }[] {
-  const found = credentialRanges(text);
+export function suspectedCredentials(
+  text: string,
+  parameters: "named" | "certain" = "named",
+): { start: number; end: number }[] {
+  const found = credentialRanges(text, parameters);
   const named =
     /(?:key|token|secret|passw(?:or)?d|passphrase|passcode|credential|bearer|authorization|cookie)[\w.-]{0,40}["']?[ \t]{0,8}[:=][ \t]{0,40}(?<value>\S[^\n]*)/gi;
   for (const match of text.matchAll(named)) {

@@ -8,8 +8,25 @@ import { anyOf, caseless } from "./text-symbol.ts";
 const digits = "0123456789abcdefABCDEF";
 const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_";
 
-/** Creates a matcher, for bytes, of any token of ASCII `prefix` and `digitCount` hexadecimal digits, letters in either case. */
-export function createTokenMatcher(prefix: string, digitCount: number): FormMatcher<undefined> {
+/**
+ * Creates a matcher, for bytes, of any token of ASCII `prefix` and `digitCount` hexadecimal digits, letters in either
+ * case. Its `shortest` is the number of bytes of the shortest encoding; `find` returns the first token at or after
+ * `from`, and `pending` where the bytes from `start` on can be the beginning of one and `isEnd` is false.
+ */
+export function createTokenMatcher(
+  prefix: string,
+  digitCount: number,
+): {
+  readonly shortest: number;
+  find(
+    bytes: Uint8Array,
+    from: number,
+    isEnd: boolean,
+  ):
+    | { readonly kind: "found"; readonly start: number; readonly end: number }
+    | { readonly kind: "pending"; readonly start: number }
+    | { readonly kind: "none" };
+} {
   return new FormMatcher(tokenForms(prefix, digitCount).map((form) => ({ ...form, tag: undefined })));
 }
 

@@ -335,8 +335,19 @@ test("of a URL within a text, the user and the parameters with names of secrets 
     ["see https://api.example/x?access_token=hunter2", ["hunter2"]],
     ["see https://api.example/x?code=DE&country=de&author=ada&page=2&auth=basic", []],
     ["see https://api.example/x?q=pass&author=ada@example.com", []],
+    ["see https://a.example/go?next=https://b.example/?pwd=hunter2&page=2", ["hunter2"]],
+    ["see https://a.example/go?a=?pwd=one&b=?c=?pass=two?jwt=2 now", ["one", "two?jwt=2"]],
+    [`see https://a.example/?sas=${"ab12".repeat(2000)} now`, ["ab12".repeat(2000)]],
   ];
   for (const [text, parts] of rows) assert.deepEqual(hidden(text), parts, text);
+});
+
+test("of parameters of URLs, only those with certain names are found where nothing else may be hidden", () => {
+  const hidden = (text: string) =>
+    credentialRanges(text, "certain").map(({ start, end }) => text.slice(start, end));
+  for (const name of ["auth_target", "auth-target", "session", "ticket", "code", "pin", "sid"])
+    assert.deepEqual(hidden(`https://a.example/transfer?amount=5&${name}=mallory-account`), [], name);
+  assert.deepEqual(hidden("https://a.example/?access_token=hunter2"), ["hunter2"]);
 });
 
 test("secretVerdict() judges headers, URLs and arguments", () => {
@@ -418,6 +429,9 @@ test("secretVerdict() takes linear time for texts that are made to be slow", slo
     "a.B-",
     "?%61=",
     "?pwd=a&",
+    "?a=",
+    "?code=",
+    "?public_key=",
     "&key=abc",
     "aGVsbG8x",
     "user_",

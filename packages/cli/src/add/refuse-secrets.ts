@@ -22,8 +22,9 @@ const namedPart = /^-[pP][^-]|[?&#;](?:pass|pwd?|jwt|pat)=/i;
 function verdictOf(role: "variable" | "argument" | "url", name: string, value: string) {
   const verdict = secretVerdict(role, name, value);
   if (verdict !== "likely") return verdict;
-  const hasNamed = namedPart.test(value) || (role === "argument" && suspectedCredentials(value).length > 0);
-  return hasNamed || credentialRanges(value).length > 0 ? "certain" : "likely";
+  const hasNamed =
+    namedPart.test(value) || (role === "argument" && suspectedCredentials(value, "certain").length > 0);
+  return hasNamed || credentialRanges(value, "certain").length > 0 ? "certain" : "likely";
 }
 
 /** Refuses secrets among the variables and arguments of the server. @throws {CliError} `CLI_USAGE` */

@@ -232,7 +232,7 @@ async function planChange(context: CliContext, program: ClientProgram, flags: Co
   ];
   const connection = await readConnection(context.options.home, program.id);
   const isOwn =
-    connection?.file === file && inFile(file, () => isOwnEntry(before ?? "", program, connection));
+    connection?.file === file && inFile(file, () => isOwnEntry(context, before ?? "", program, connection));
   if (present && !isOwn && flags.force !== true) {
     throw new CliError(
       "CLI_FILE_EXISTS",

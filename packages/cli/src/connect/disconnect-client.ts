@@ -71,7 +71,7 @@ export async function disconnectClients(
         hint: `the record of the connection is damaged: remove the entry "${serverName}" in the client, and ${join(options.home, "connections", `${program.id}.json`)}`,
       });
     }
-    const outcome = await takeBack(program, connection);
+    const outcome = await takeBack(context, program, connection);
     await removeTokenOf(context, connection);
     await removeConnection(options.home, program.id);
     const { file } = connection;
@@ -94,7 +94,11 @@ function isFileOf(context: CliContext, program: ClientProgram, { file }: Connect
   return isAbsolute(file) && names.includes(basename(file));
 }
 
-async function takeBack(program: ClientProgram, connection: Connection): Promise<Outcome> {
+async function takeBack(
+  context: CliContext,
+  program: ClientProgram,
+  connection: Connection,
+): Promise<Outcome> {
   const { file, before, writtenSha256, moved } = connection;
   let outcome: Outcome = "unchanged";
   await changeClientFile(file, async (text) => {
@@ -107,7 +111,7 @@ async function takeBack(program: ClientProgram, connection: Connection): Promise
       return earlier;
     }
     // The entry of another home, which wrote it with --force, is not taken back here.
-    if (!inFile(file, () => isOwnEntry(text, program, connection))) {
+    if (!inFile(file, () => isOwnEntry(context, text, program, connection))) {
       outcome = "other";
       return undefined;
     }

@@ -1,28 +1,80 @@
-/** Which gateway an entry in the file of a client is for, whatever else its user or the client changed in it. Pure. */
+/**
+ * Which gateway an entry in the file of a client is for, whatever its user or the client changed in it. Reads the
+ * tokens of the home.
+ */
 
+import { readdirSync } from "node:fs";
+import { resolve } from "node:path";
+import { isTokenName, tokenDirectory } from "@toolcrib/auth";
 import { type ClientProgram, serverIn } from "@toolcrib/clients";
 import { isJsonObject, type JsonValue } from "@toolcrib/json";
+import type { CliContext } from "../cli-context.ts";
 import { type Connection, sha256Of } from "./connection-store.ts";
+import { tokenOf } from "./gateway-entry.ts";
 
-/**
- * Returns a digest of the gateway that an entry names: the home in the arguments of its command, or its address and
- * token. Two homes can have the same address, at different times.
- */
-export function ownerOf(entry: JsonValue | undefined): string {
-  const texts = textsOf(entry);
-  const home = texts.indexOf("--home");
-  const named =
-    home === -1
-      ? texts.filter((text) => /^(?:https?:\/\/|Bearer )/.test(text)).sort()
-      : [texts[home + 1] ?? ""];
-  return sha256Of(JSON.stringify(named));
+/** What an entry says about its gateway. An address says nothing: homes can share one, and a user can change it. */
+interface Named {
+  /** The home in the arguments of its command. */
+  readonly home: string | undefined;
+  readonly tokens: readonly string[];
 }
 
-/** Whether the entry of a connection in `text` is still for the gateway that wrote it; also where there is no entry. */
-export function isOwnEntry(text: string, program: ClientProgram, { server, owner }: Connection): boolean {
+/** Returns a digest of the gateway that an entry names: the home in the arguments of its command, else its token. */
+export function ownerOf(entry: JsonValue | undefined): string {
+  const { home, tokens } = namedIn(entry);
+  return sha256Of(JSON.stringify(home === undefined ? tokens : [home]));
+}
+
+/**
+ * Whether the entry of a connection in `text` is for the gateway of this home; also where there is no entry. It is for
+ * another one only where its command has another home, or its token is neither the one that was written nor one of
+ * this home.
+ */
+export function isOwnEntry(
+  context: CliContext,
+  text: string,
+  program: ClientProgram,
+  { server, owner }: Connection,
+): boolean {
   const entry = serverIn(text, program, server);
   // Records of earlier versions do not say.
-  return entry === undefined || owner === undefined || ownerOf(entry) === owner;
+  if (entry === undefined || owner === undefined || ownerOf(entry) === owner) return true;
+  const { home, tokens } = namedIn(entry);
+  if (home !== undefined) return resolve(context.directory, home) === resolve(context.options.home);
+  if (tokens.length === 0) return true;
+  const own = ownTokens(context);
+  return tokens.some((token) => own.has(token));
+}
+
+function namedIn(entry: JsonValue | undefined): Named {
+  const texts = textsOf(entry);
+  const at = texts.indexOf("--home");
+  return {
+    home: at === -1 ? undefined : texts[at + 1],
+    tokens: texts.flatMap((text) => text.match(/\btcb_[A-Za-z0-9_-]{16,}/g) ?? []).sort(),
+  };
+}
+
+/** The tokens of the home. One that cannot be read is none. */
+function ownTokens(context: CliContext): ReadonlySet<string> {
+  const tokens = new Set<string>();
+  for (const name of tokenNames(context)) {
+    try {
+      const token = tokenOf(context, name);
+      if (token !== undefined) tokens.add(token);
+    } catch {
+      // Damaged, or not readable by this user: no client is connected with it.
+    }
+  }
+  return tokens;
+}
+
+function tokenNames({ options }: CliContext): readonly string[] {
+  try {
+    return readdirSync(tokenDirectory(options.home)).filter(isTokenName);
+  } catch {
+    return [];
+  }
 }
 
 /** All texts in a value, in their order. */
