@@ -1,6 +1,7 @@
 /**
- * Test files that take about five seconds of CPU time or more, or a minute of waiting, or whose cases `npm run verify` runs
- * anyway, and whose subject other files of `npm test` touch, too. `npm run verify` runs them, and so does `npm test` where they, or the folder that they are in, are named.
+ * Test files that `npm test` leaves out, as other files touch their subject, too. Each of them takes about five seconds of
+ * CPU time or more, waits for a minute, or has only cases that `npm run verify` runs anyway. `npm run verify` runs them; so
+ * does `npm test` with the name of the file or of its folder.
  */
 export const longTests: readonly string[] = [
   "packages/cli/test/add-servers.process.test.ts",

@@ -163,7 +163,7 @@ export class LivePolicies implements AsyncDisposable {
   async #poll(): Promise<void> {
     const configurations = this.#configurations;
     const seen = await signatureOf(this.#files);
-    if (seen === this.#seen) return;
+    if (configurations !== this.#configurations || seen === this.#seen) return;
     // An editor may be replacing a file: the next poll reads it again.
     const files = await readAll(this.#files, readRegularFile).catch(messageOf);
     if (configurations !== this.#configurations) return;
@@ -177,6 +177,7 @@ export class LivePolicies implements AsyncDisposable {
       return;
     }
     const { value, diagnostics } = await parsePolicyFiles(files);
+    if (configurations !== this.#configurations) return;
     if (value === undefined) {
       this.#reject(formatDiagnostics(diagnostics.filter(({ severity }) => severity === "error")));
       return;
@@ -202,7 +203,7 @@ export class LivePolicies implements AsyncDisposable {
       policy.replaceFiles(next);
     } catch (error) {
       next?.[Symbol.dispose]();
-      this.#reject(messageOf(error));
+      if (configurations === this.#configurations) this.#reject(messageOf(error));
       return;
     }
     // The new policies are in force: whatever fails from here on does not change that.

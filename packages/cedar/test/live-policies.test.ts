@@ -169,3 +169,55 @@ test("a poll of files that another configuration replaces reports nothing about 
     assert.equal(rejected.length, before, `after ${turns} turns`);
   }
 });
+
+test("a poll whose files are checked while another configuration replaces them reports nothing about them", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  await using directory = await makeTemporaryDirectory();
+  const silent = () => undefined;
+  const attributesOf = () => ({ roles: [], labels: {} });
+  // The change comes after so many reads of the text in force: before the files are read, and while they are checked.
+  for (const reads of [1, 2]) {
+    const rejected: string[] = [];
+    writeFiles(directory.path, { "old.cedar": permit("one"), "new.cedar": permit("two") });
+    let count: number | undefined;
+    let isCommitted = false;
+    let commit = silent;
+    const old = {
+      path: directory.join("old.cedar"),
+      name: "old.cedar",
+      get text() {
+        if (count !== undefined) count += 1;
+        if (count === reads)
+          queueMicrotask(() => {
+            commit();
+            isCommitted = true;
+          });
+        return permit("one");
+      },
+    };
+    const live = await LivePolicies.open([old], {
+      policy: { replaceFiles: silent },
+      attributesOf,
+      record: (type) => {
+        if (type === "policy.rejected") rejected.push(type);
+      },
+      checkNames: silent,
+      logger: { debug: silent, info: silent, warn: silent, error: silent },
+      onReplaced: silent,
+    });
+    const next = { path: directory.join("new.cedar"), name: "new.cedar", text: permit("two") };
+    const prepared = await live.prepare([next], attributesOf);
+    commit = () => void prepared.commit();
+    writeFiles(directory.path, { "old.cedar": "permit(" });
+    count = 0;
+    t.mock.timers.tick(1000);
+    for (let turn = 0; turn < 10_000 && !isCommitted; turn += 1) await nextTurn();
+    assert.equal(isCommitted, true, `after ${reads} reads`);
+    const { problem, files } = live.status();
+    await live[Symbol.asyncDispose]();
+    assert.deepEqual(
+      { problem, files, rejected },
+      { problem: undefined, files: ["new.cedar"], rejected: [] },
+    );
+  }
+});

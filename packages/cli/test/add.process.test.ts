@@ -303,6 +303,11 @@ test("add offers what search words can mean, and says that there is nothing", as
   assert.deepEqual(await offered("weather"), []);
   // "google" and "mail" are words of entries, and together of none.
   assert.deepEqual(await offered("google mail"), []);
+  // In a sentence, the words that few entries have decide: one of a tool of another entry is not all of it.
+  assert.deepEqual((await offered("send an email to a customer")).toSorted(), ["gmail", "sendgrid"]);
+  assert.deepEqual(await offered("post a message to a chat channel"), ["telegram"]);
+  // A word that no entry has does not count.
+  assert.deepEqual(await offered("slack zzzzqq"), ["slack"]);
 });
 
 test("add says which options change nothing, because the entry is there already", async () => {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { tryLock } from "@toolcrib/files";
 import {
   checkGolden,
   echoStdioPath,
@@ -243,4 +244,60 @@ test("a variable that names a file in the home is noted, with a folder of its ow
   assert.ok(shown.includes(`MEMORY_FILE_PATH: ${own}/memory.json in env`), stdout);
   assert.ok(shown.includes(`write_paths: [${own}]`), stdout);
   assert.equal(shown.includes(`write_paths: [${directory.path}]`), false, stdout);
+});
+
+test("a server with other settings than a removed one is imported, and the removed one is not", async () => {
+  await using user = await setUp();
+  const client = (servers: object) =>
+    write(user.directory, ".cursor/mcp.json", JSON.stringify({ mcpServers: servers }));
+  const server = (host: string, token: string) => ({
+    command: "npx",
+    args: ["-y", "gh-server"],
+    env: { GITHUB_HOST: host, GITHUB_TOKEN: token },
+  });
+  const imported = async (...words: readonly string[]) => {
+    const { code, stdout, stderr } = await user.run("import", ...words, "--yes");
+    assert.equal(code, 0, stderr);
+    return stdout;
+  };
+  client({ "gh-old": server("work.example", "old-0123456789abcdef") });
+  assert.match(await imported(), /added 1 server/);
+  const { code, stderr } = await user.run("remove", "gh-old", "--purge", "--yes");
+  assert.equal(code, 0, stderr);
+  assert.match(await imported(), /gh-old \(cursor, .*\): you removed it on/);
+  // Its name is no setting.
+  client({ renamed: server("work.example", "old-0123456789abcdef") });
+  assert.match(await imported(), /renamed \(cursor, .*\): you removed it on/);
+  client({ "gh-other": server("work.example", "other-0123456789abcdef") });
+  assert.match(await imported(), /added 1 server/);
+  assert.equal((await user.run("remove", "gh-other", "--yes")).code, 0);
+  client({ "gh-private": server("private.example", "old-0123456789abcdef") });
+  assert.match(await imported(), /added 1 server/);
+  assert.equal((await user.run("remove", "gh-private", "--yes")).code, 0);
+  client({ "gh-old": server("work.example", "old-0123456789abcdef") });
+  assert.match(await imported("--with-removed"), /added 1 server/);
+  const records = readFileSync(user.directory.join(".toolcrib/unwanted-servers.json"), "utf8");
+  assert.equal(JSON.parse(records).length, 2);
+  for (const secret of ["0123456789abcdef", "work.example", "private.example"])
+    assert.equal(records.includes(secret), false, secret);
+});
+
+test("a removal while another command changes what is unwanted is done, and says that it is not remembered", async () => {
+  await using user = await setUp();
+  write(
+    user.directory,
+    "webapp/toolcrib.yaml",
+    `tool_servers:\n  - id: a\n    transport: { kind: stdio, command: node }\n`,
+  );
+  const locks = user.directory.join(".toolcrib/locks");
+  mkdirSync(locks, { recursive: true, mode: 0o700 });
+  using lock = tryLock(locks, "unwanted-servers", "exclusive");
+  assert.notEqual(lock, undefined);
+  const { code, stderr } = await user.run("remove", "a", "--yes");
+  assert.equal(code, 0, stderr);
+  assert.match(
+    stderr.replace(/\s+/g, " "),
+    /not wanted is not remembered in .*: another command has kept it busy for 5 s/,
+  );
+  assert.doesNotMatch(user.config(), /id: a/);
 });

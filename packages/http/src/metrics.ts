@@ -46,7 +46,7 @@ export interface MeasuredStatus {
   readonly discovery?:
     | { readonly listedTokens: number; readonly savedTokens: number; readonly cutTokens: number }
     | undefined;
-  /** The fate of the telemetry for a collector. */
+  /** The telemetry for a collector: numbers of each signal. */
   readonly telemetry?:
     | {
         readonly signals: readonly {

@@ -1,6 +1,6 @@
 /**
- * The trust in the tools of a server, and the calls that it blocks
- * for it: trust state, mutability class and containment (Declarative Tool Servers
+ * The properties of a server's tools that the gateway believes, and the calls that it blocks
+ * because of them: trust state, mutability class and containment (Declarative Tool Servers
  * document, "Trust state", "Containment") against the annotations that the server
  * states about its tools (`ToolAnnotations` of MCP). The table of rules is data: the
  * page docs/reference/enforcement.md is generated from it.

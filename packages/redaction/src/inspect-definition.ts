@@ -50,7 +50,7 @@ const evidenceMargin = 30;
 const growthFactor = 2;
 const growthMinLength = 200;
 
-/** A finding about the definition of a tool. */
+/** Patterns of texts that are unusual in the definition of a tool, with the message of each. */
 const instructions = [...modelSentences, ["it holds a long encoded text", /[A-Za-z0-9+/_-]{160}/]] as const;
 
 /** Names of tools of other servers, prepared for comparison. */

@@ -14,6 +14,7 @@ import { DescriptorFiles } from "./descriptor-file.ts";
 import { type MountPlan, planMounts } from "./mount-plan.ts";
 import { likelyFix } from "./namespace-problems.ts";
 import { findProgramPaths } from "./program-paths.ts";
+import { RepeatedTrial, type TrialTimes } from "./repeated-trial.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
 import { canReach, chooseUser, type SandboxUser } from "./sandbox-user.ts";
@@ -43,10 +44,13 @@ const firstDescriptor = 3;
 export class BubblewrapTier implements SandboxTier {
   readonly id = "bubblewrap";
   readonly #facts: TierFacts;
-  #canPrepareNetwork: Promise<boolean | undefined> | undefined;
+  /** Tries to prepare a network; created when it is needed first. */
+  #networkTrial: RepeatedTrial<boolean | undefined> | undefined;
+  readonly #trialTimes: TrialTimes;
 
-  constructor(facts: TierFacts) {
+  constructor(facts: TierFacts, trialTimes: TrialTimes) {
     this.#facts = facts;
+    this.#trialTimes = trialTimes;
   }
 
   async check(timeoutMs: number): Promise<TierReport> {
@@ -137,11 +141,12 @@ export class BubblewrapTier implements SandboxTier {
     const unshare = findCommand("unshare");
     if (ip === undefined || unshare === undefined) return [];
     const words = networkWords(unshare, ip);
-    this.#canPrepareNetwork ??= canRun(words);
-    const canPrepare = await this.#canPrepareNetwork;
-    // A busy machine says nothing about the next time.
-    if (canPrepare === undefined) this.#canPrepareNetwork = undefined;
-    return canPrepare === true ? words : [];
+    this.#networkTrial ??= new RepeatedTrial<boolean | undefined>(
+      (timeoutMs) => canRun(words, timeoutMs),
+      (canPrepare) => canPrepare === undefined,
+      this.#trialTimes,
+    );
+    return (await this.#networkTrial.result()) === true ? words : [];
   }
 
   async #problems(timeoutMs: number): Promise<readonly SandboxProblem[]> {
@@ -164,9 +169,12 @@ export class BubblewrapTier implements SandboxTier {
 }
 
 /** Whether `words` start a program here; undefined where that did not show. */
-async function canRun([program = "", ...args]: readonly string[]): Promise<boolean | undefined> {
+async function canRun(
+  [program = "", ...args]: readonly string[],
+  timeoutMs: number,
+): Promise<boolean | undefined> {
   const request = { program, args: [...args, "true"], env: { PATH: commandPath }, directory: "/" };
-  const { code } = await runCommand(request, trialLimits);
+  const { code } = await runCommand(request, { ...trialLimits, timeoutMs });
   return isInconclusive(code) ? undefined : code === 0;
 }
 

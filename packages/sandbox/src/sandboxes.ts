@@ -4,6 +4,7 @@ import type { SpawnRequest } from "@toolcrib/process";
 import { BubblewrapTier } from "./bubblewrap-tier.ts";
 import { ControlGroups } from "./control-groups.ts";
 import { exitProgram } from "./network-exit.ts";
+import { RepeatedTrial } from "./repeated-trial.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import { defaultSandboxTotals, type SandboxPolicy, type SandboxTotals } from "./sandbox-policy.ts";
 import { SeatbeltTier } from "./seatbelt-tier.ts";
@@ -21,47 +22,41 @@ export interface SandboxesOptions {
   readonly totals?: Partial<SandboxTotals>;
   /** How tiers are tried. */
   readonly trials?: {
-    /** Milliseconds of the first trial of a tier; doubled for each further one, up to 60,000. @default 10,000 */
+    /** Milliseconds of the first trial of a tier, or of its network; doubled for each further one, up to 60,000. @default 10,000 */
     readonly timeoutMs?: number;
     /** Milliseconds after a trial without a result before the next one; doubled each time, up to 600,000. @default 30,000 */
     readonly pauseMs?: number;
   };
 }
 
-/** Milliseconds of one trial of a tier at most. */
-const trialMaxMs = 60_000;
-/** Milliseconds between two trials of a tier at most. */
-const trialPauseMaxMs = 600_000;
-
-/** A trial of a tier, the last one. */
-interface CheckedTier {
-  readonly report: Promise<TierReport>;
-  /** Number of trials without a result before it. */
-  readonly failures: number;
-  /** Set where the next trial is made when it is needed. */
-  isOutdated: boolean;
-}
-
 /** Builds sandboxes, and counts those that are not disposed of. Each prepared sandbox has its own resources. */
 export class Sandboxes {
-  readonly #tiers: readonly SandboxTier[];
   readonly #groups: ControlGroups | undefined;
   readonly #totals: SandboxTotals;
   #count = 0;
-  readonly #checked = new Map<SandboxTier, CheckedTier>();
-  readonly #timeoutMs: number;
-  readonly #pauseMs: number;
+  /** The trials of the tiers, strongest first. */
+  readonly #trials: ReadonlyMap<SandboxTier, RepeatedTrial<TierReport>>;
 
   constructor(facts: TierFacts, { tiers, hasGroups = true, totals, trials }: SandboxesOptions = {}) {
-    this.#timeoutMs = trials?.timeoutMs ?? trialLimits.timeoutMs;
-    this.#pauseMs = trials?.pauseMs ?? 30_000;
+    const times = {
+      timeoutMs: trials?.timeoutMs ?? trialLimits.timeoutMs,
+      pauseMs: trials?.pauseMs ?? 30_000,
+    };
     this.#totals = { ...defaultSandboxTotals, ...totals };
     this.#groups = hasGroups ? new ControlGroups(this.#totals) : undefined;
     const all =
       process.platform === "darwin"
         ? [new SeatbeltTier(facts)]
-        : [new BubblewrapTier(facts), new UnshareTier(facts)];
-    this.#tiers = all.filter(({ id }) => tiers === undefined || tiers.includes(id));
+        : [new BubblewrapTier(facts, times), new UnshareTier(facts)];
+    const used: readonly SandboxTier[] = all.filter(({ id }) => tiers === undefined || tiers.includes(id));
+    const hasNoResult = ({ problems }: TierReport) =>
+      problems.some(({ isTemporary }) => isTemporary === true);
+    this.#trials = new Map(
+      used.map((tier) => {
+        const attempt = (timeoutMs: number) => this.#report(tier, timeoutMs);
+        return [tier, new RepeatedTrial(attempt, hasNoResult, times)];
+      }),
+    );
   }
 
   /**
@@ -69,7 +64,7 @@ export class Sandboxes {
    * trial had no result.
    */
   check(): Promise<readonly TierReport[]> {
-    return Promise.all(this.#tiers.map((tier) => this.#check(tier)));
+    return Promise.all([...this.#trials.values()].map((trial) => trial.result()));
   }
 
   /**
@@ -85,8 +80,8 @@ export class Sandboxes {
   ): Promise<PreparedSandbox> {
     const reports: TierReport[] = [];
     // The next tier is tried only where a stronger one does not work.
-    for (const tier of this.#tiers) {
-      const report = await this.#check(tier);
+    for (const [tier, trial] of this.#trials) {
+      const report = await trial.result();
       signal?.throwIfAborted();
       if (report.isAvailable) return await this.#prepare(tier, request, withExit(policy));
       reports.push(report);
@@ -94,7 +89,7 @@ export class Sandboxes {
     const problems = reports.flatMap(({ id, problems }) => problems.map((problem) => ({ id, ...problem })));
     const reason = problems.map(({ id, reason }) => `${id}: ${reason}`).join("; ");
     throw new SandboxError("SANDBOX_UNAVAILABLE", `This machine has no sandbox for processes: ${reason}`, {
-      hint: problems.map(({ fix }) => fix).join("; or "),
+      hint: [...new Set(problems.map(({ fix }) => fix))].join("; or "),
     });
   }
 
@@ -119,30 +114,6 @@ export class Sandboxes {
       request: group?.join(prepared.request) ?? prepared.request,
       [Symbol.asyncDispose]: () => held.disposeAsync(),
     };
-  }
-
-  #check(tier: SandboxTier): Promise<TierReport> {
-    const known = this.#checked.get(tier);
-    if (known !== undefined && !known.isOutdated) return known.report;
-    const failures = known === undefined ? 0 : known.failures + 1;
-    const timeoutMs = Math.min(this.#timeoutMs * 2 ** failures, trialMaxMs);
-    const report = this.#report(tier, timeoutMs);
-    const checked: CheckedTier = { report, failures, isOutdated: false };
-    this.#checked.set(tier, checked);
-    report.then(
-      ({ problems }) => {
-        if (!problems.some(({ isPassing }) => isPassing === true)) return;
-        // The result is that of a busy machine, and no property of it.
-        const pauseMs = Math.min(this.#pauseMs * 2 ** failures, trialPauseMaxMs);
-        setTimeout(() => {
-          checked.isOutdated = true;
-        }, pauseMs).unref();
-      },
-      () => {
-        checked.isOutdated = true;
-      },
-    );
-    return report;
   }
 
   async #report(tier: SandboxTier, timeoutMs: number): Promise<TierReport> {

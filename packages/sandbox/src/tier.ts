@@ -21,7 +21,7 @@ export interface SandboxProblem {
   readonly reason: string;
   readonly fix: string;
   /** Whether its trial had no result, as on a busy machine, so that it is made again. */
-  readonly isPassing?: true;
+  readonly isTemporary?: true;
 }
 
 /** One property of a tier. */

@@ -56,7 +56,7 @@ function endOf(code: number | string, timeoutMs: number): string {
 function inconclusive(reason: string): SandboxProblem {
   const fix =
     "the machine is too busy: stop other programs, or wait; a running gateway tries again by itself";
-  return { reason, fix, isPassing: true };
+  return { reason, fix, isTemporary: true };
 }
 
 /** The properties that namespaces and resource limits enforce, in every tier of Linux. */

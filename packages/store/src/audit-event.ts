@@ -155,7 +155,7 @@ export interface CallViolation {
   readonly server?: string;
   /** Id of the rule, such as `mutability.read_only`. */
   readonly rule: string;
-  /** The declaration of the tool that decided, or that it lacks. */
+  /** The declaration of the tool that breaks the rule, or the one that it lacks, such as `it declares openWorldHint: true`. */
   readonly reason: string;
   /** `recorded`: the call was made nevertheless, as its server is `certified`. */
   readonly effect: "blocked" | "recorded";

@@ -25,7 +25,7 @@ export interface CallMetricsOptions {
   readonly resource: Resource;
   /** Combinations of attributes of one metric. */
   readonly cardinality: number;
-  /** The fate of the telemetry. */
+  /** Returns the numbers of each signal: sent, dropped and pending. */
   readonly status: () => readonly SignalStatus[];
 }
 

@@ -47,8 +47,9 @@ async function answerNow(
     (state === states.established || state === states.beingOpened);
   let hasTable = false;
   let isListed = false;
-  // Both ends are in the table of one family, unless the gateway accepts IPv4 on an address of IPv6: that the kernel
-  // walks through all of its connections for each table is most of the time that a check takes.
+  // Both ends are in the table of one family, unless the gateway accepts IPv4 on an address of IPv6. The second table is
+  // read only where the first lacks the connection: for each of them, the kernel walks through all of its connections,
+  // which takes most of the time of a check.
   for (const table of localFamily === "IPv6" ? [tables.ipv6, tables.ipv4] : [tables.ipv4, tables.ipv6]) {
     const lines = await table.read();
     if (lines === undefined) continue;

@@ -37,7 +37,7 @@ import { type Measured, measureServers } from "./measure-servers.ts";
 import { type MovePlan, makeMoves, movesJson, planMoves, showMoves } from "./move-servers.ts";
 import { planImport, type Target } from "./plan-import.ts";
 import { importJson, problemLine, showImport, wantedSecrets } from "./show-import.ts";
-import { readUnwanted, recordUnwanted, unwantedText } from "./unwanted-servers.ts";
+import { readUnwanted, recordUnwanted, type ServerSettings, unwantedText } from "./unwanted-servers.ts";
 
 /** Options of the command. */
 export interface ImportClientsFlags {
@@ -91,7 +91,7 @@ export async function importClients(
   const { servers, stored } =
     plan.servers.length === 0 ? { servers: [], stored: [] } : await writeImport(context, file, plan);
   const written = { ...plan, servers };
-  await recordUnwanted(context, file.path, transportsOf(plan), "wanted");
+  await recordUnwanted(context, file.path, settingsOf(plan), "wanted");
   if (servers.length > 0) printAdded(context, file, written, stored);
   const moved = moving !== undefined && moves.length > 0 ? await makeMoves(context, moving) : moves;
   const made = moving === undefined ? undefined : { ...moving, moves: moved };
@@ -154,7 +154,7 @@ async function withoutUnwanted(
   const servers: PlannedServer[] = [];
   const leftOut = [...plan.leftOut];
   for (const server of plan.servers) {
-    const unwanted = unwantedOf(server.entry["transport"] as JsonObject);
+    const unwanted = unwantedOf(settingsOfServer(server));
     if (unwanted === undefined) servers.push(server);
     else if (unwanted.reason === "removed" ? withRemoved : !isGuided) servers.push({ ...server, unwanted });
     else {
@@ -241,11 +241,15 @@ async function isAgreed(
 
 /** Remembers that the user does not want the servers of a plan. */
 export async function declineImport(context: CliContext, file: ConfigFile, plan: ImportPlan): Promise<void> {
-  await recordUnwanted(context, file.path, transportsOf(plan), "declined");
+  await recordUnwanted(context, file.path, settingsOf(plan), "declined");
 }
 
-function transportsOf({ servers }: ImportPlan): readonly JsonObject[] {
-  return servers.map(({ entry }) => entry["transport"] as JsonObject);
+function settingsOf({ servers }: ImportPlan): readonly ServerSettings[] {
+  return servers.map(settingsOfServer);
+}
+
+function settingsOfServer({ entry, secrets }: PlannedServer): ServerSettings {
+  return { transport: entry["transport"] as JsonObject, secrets };
 }
 
 /**

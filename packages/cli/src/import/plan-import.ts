@@ -162,8 +162,8 @@ function nameOf(part: JsonValue | undefined): string | undefined {
   return typeof ref === "string" ? ref : ref === undefined ? undefined : JSON.stringify(ref);
 }
 
-/** The names of all stored secrets that a part of an entry refers to. */
-function secretNamesIn(part: JsonValue | undefined): readonly string[] {
+/** Returns the names of all stored secrets that a part of an entry refers to. */
+export function secretNamesIn(part: JsonValue | undefined): readonly string[] {
   if (Array.isArray(part)) return part.flatMap(secretNamesIn);
   if (typeof part !== "object" || part === null) return [];
   return Object.entries(part as JsonObject).flatMap(([key, value]) =>
@@ -171,8 +171,8 @@ function secretNamesIn(part: JsonValue | undefined): readonly string[] {
   );
 }
 
-/** The names of all variables of the environment that a part of an entry refers to. */
-function variablesIn(part: JsonValue | undefined): readonly string[] {
+/** Returns the names of all variables of the environment that a part of an entry refers to. */
+export function variablesIn(part: JsonValue | undefined): readonly string[] {
   if (Array.isArray(part)) return part.flatMap(variablesIn);
   if (typeof part !== "object" || part === null) return [];
   return Object.entries(part as JsonObject).flatMap(([key, value]) => {

@@ -3,18 +3,21 @@
  * writes a file only where the configuration without them is valid. All other bytes of the files stay.
  */
 
+import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type GatewayConfig, parseConfigLayer, removeEntry } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
+import { openSecretStore } from "@toolcrib/secrets";
 import { gatewayLines } from "../add/gateway-lines.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { findConfigFiles, shortPath } from "../config/find-config-files.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { declaredServers } from "../import/declared-servers.ts";
-import { recordUnwanted } from "../import/unwanted-servers.ts";
+import { type DeclaredServer, declaredServers } from "../import/declared-servers.ts";
+import { secretNamesIn } from "../import/plan-import.ts";
+import { recordUnwanted, type ServerSettings } from "../import/unwanted-servers.ts";
 import { safeLine, safeText } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { writeUserFile } from "../write-user-file.ts";
@@ -115,13 +118,30 @@ async function recordRemoved(
     const removed = declaredServers(parseConfigLayer({ name: path, text: before })).filter(({ id }) =>
       ids.includes(id),
     );
-    await recordUnwanted(
-      context,
-      path,
-      removed.map(({ transport }) => transport),
-      "removed",
-    );
+    const servers = await withSecrets(context, removed);
+    await recordUnwanted(context, path, servers, "removed");
   }
+}
+
+/** Adds the values of the stored secrets; those of a store that cannot be read stay unknown. */
+async function withSecrets(
+  context: CliContext,
+  servers: readonly DeclaredServer[],
+): Promise<readonly ServerSettings[]> {
+  const names = new Set(servers.flatMap(({ transport }) => secretNamesIn(transport)));
+  if (names.size === 0) return servers.map(({ transport }) => ({ transport, secrets: [] }));
+  const values = new Map<string, string | undefined>();
+  try {
+    await using store = await openSecretStore(
+      { home: context.options.home, env: context.env },
+      { now: context.now, randomBytes },
+    );
+    for (const name of names) values.set(name, await store.get(name));
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+  }
+  const secrets = [...values].map(([name, value]) => ({ name, value }));
+  return servers.map(({ transport }) => ({ transport, secrets }));
 }
 
 /** Returns the files without the entries. @throws {CliError} `CLI_CONFIG_NOT_EDITABLE` */

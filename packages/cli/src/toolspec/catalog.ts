@@ -102,9 +102,16 @@ type SearchHit = ReturnType<ReturnType<typeof createToolSearch>["search"]>[numbe
 /** Least score of an entry that is offered, relative to the best: by its own texts, and only by those of its tools. */
 const offeredShares = { own: 0.5, tools: 0.7 };
 
+/** Least share of the weight of the words that an entry has for a sentence: words that few entries have weigh most. */
+const sentenceShare = 0.6;
+/** Words of a sentence at least; an entry has all of fewer words. */
+const sentenceMinWords = 3;
+
 /**
- * Returns the entries that `words` can mean, best match first: those near the best whose name, category or description
- * has every word; where there are none, those nearer to it whose tools have them. A search finds more.
+ * Returns the entries that `words` can mean, best match first. Words that every search leaves out, such as "a", and
+ * those that no entry has do not count. An entry has all others in its name, category or description; where none has
+ * them, and they are a sentence, it has those there that make up most of their weight; or else, its tools have them all.
+ * Only entries near the best match are returned; a search finds more.
  */
 export function offerableEntries(
   entries: readonly CatalogEntry[],
@@ -112,15 +119,40 @@ export function offerableEntries(
   limit: number,
 ): readonly CatalogEntry[] {
   const all = searchIn(entries, words, { limit: searchLimit, withTools: true });
-  // Words such as "a", which no search counts, are in none of the hits.
+  const named = searchIn(entries, words, { limit: searchLimit, withTools: false });
   const counted = new Set(all.flatMap(wordsOf));
   const isComplete = (hit: SearchHit) => new Set(wordsOf(hit)).size === counted.size;
-  const named = searchIn(entries, words, { limit: searchLimit, withTools: false }).filter(isComplete);
-  const own = new Set(named.map(({ id }) => id));
-  const near = (share: number) =>
-    all.filter((hit) => isComplete(hit) && hit.score >= share * (all[0]?.score ?? 0));
-  const subjects = near(offeredShares.own).filter(({ id }) => own.has(id));
-  return namedIn(entries, subjects.length > 0 ? subjects : near(offeredShares.tools)).slice(0, limit);
+  const isNear = (hits: readonly SearchHit[], share: number) => (hit: SearchHit) =>
+    hit.score >= share * (hits[0]?.score ?? 0);
+  const own = new Set(named.filter(isComplete).map(({ id }) => id));
+  const subjects = all.filter(isNear(all, offeredShares.own)).filter(({ id }) => own.has(id));
+  if (subjects.length > 0) return namedIn(entries, subjects).slice(0, limit);
+  const likely =
+    counted.size < sentenceMinWords
+      ? []
+      : mostOf(named, all, counted).filter(isNear(named, offeredShares.own));
+  const found = likely.length > 0 ? likely : all.filter(isComplete).filter(isNear(all, offeredShares.tools));
+  return namedIn(entries, found).slice(0, limit);
+}
+
+/** Returns the hits of `named` that have most of the weight of the words, those of their tools included. */
+function mostOf(
+  named: readonly SearchHit[],
+  all: readonly SearchHit[],
+  words: ReadonlySet<string>,
+): readonly SearchHit[] {
+  const found = new Map(all.map((hit) => [hit.id, new Set(wordsOf(hit))]));
+  const sets = named.map((hit) => new Set(wordsOf(hit)));
+  const countIn = (several: Iterable<ReadonlySet<string>>, word: string) =>
+    [...several].filter((one) => one.has(word)).length;
+  // A word that only tools have weighs as much as it is rare among these.
+  const weights = new Map(
+    [...words].map((word) => [word, 1 / (countIn(sets, word) || countIn(found.values(), word))]),
+  );
+  const weightOf = (some: Iterable<string>) =>
+    [...some].reduce((sum, word) => sum + (weights.get(word) ?? 0), 0);
+  const least = sentenceShare * weightOf(words);
+  return named.filter(({ id }) => weightOf(found.get(id) ?? []) >= least);
 }
 
 /** Most hits that are compared. */
