@@ -52,7 +52,7 @@ export async function withoutUnsaved(
 function noteKept(context: CliContext, packages: readonly StoredPackage[]): void {
   for (const one of packages) {
     context.output.note(
-      `note: fetched for another attempt, and used by no entry: ${shownOf(one)}. Remove it with:`,
+      `note: kept, and used by no entry: ${shownOf(one)}; another attempt needs no fetch. Remove it with:`,
       `  ${ownCommand(context)} fetched remove ${shellQuote(one.key)}`,
     );
   }
