@@ -120,7 +120,10 @@ test("add prints the beginning of a long suspicious text, which waits, and says 
     /2000 tools, about .*\nIt lists 100 more definitions, which are not counted here/,
   );
   assert.match(added.stdout, /Suspicious: 2 definitions/);
-  assert.match(added.stdout, /approved 1998 definitions\n! 102 definitions wait for you: .* approve long\n/);
+  assert.match(
+    added.stdout,
+    /approved 1998 definitions\nEach call of them .*\n! 102 definitions wait for you: .* approve long\n/,
+  );
   const json = await run("add", raw.url, "--id", "other", "--yes", "--json");
   const { approved, uncounted } = JSON.parse(json.stdout) as { approved: string[]; uncounted: number };
   assert.equal(uncounted, 100);

@@ -99,7 +99,7 @@ test("a failed command names explain on a terminal only", async () => {
   const args = ["list", "--no-color"];
   assert.match(
     await run(args, true),
-    /error CLI_CONFIG_NOT_FOUND: [\s\S]*\nhint: .*\ntoolcrib explain CLI_CONFIG_NOT_FOUND\n$/,
+    /error CLI_CONFIG_NOT_FOUND: [\s\S]*\nhint: [\s\S]*\ntoolcrib explain CLI_CONFIG_NOT_FOUND\n$/,
   );
   assert.doesNotMatch(await run(args, false), /explain/);
   assert.doesNotMatch(await run([...args, "--json"], true), /explain/);
