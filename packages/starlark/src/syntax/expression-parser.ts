@@ -526,6 +526,9 @@ export class ExpressionParser extends TokenReader {
       // Only the f-string was abandoned; the text around it is intact.
       this.level = level + 1;
       scanner.skipFString(form, bracketCount);
+      // A field that contains the closing quote was read beyond it.
+      const beyond = parts.findIndex((part) => typeof part !== "string" && part.end > scanner.end);
+      if (beyond !== -1) parts.length = beyond;
     }
     this.level = level;
     scanner.leaveField(openFString, isField);
