@@ -87,11 +87,11 @@ export const recorded: { readonly [code: string]: string } = {
   CEDAR_TEMPLATE:
     "team.cedar:1:21: error CEDAR_TEMPLATE\n?principal and ?resource belong to templates, which are not supported\n1 | permit(principal == ?principal, action, resource);\n                        ^^^^^^^^^^\nhint: write a policy for each client and tool",
   CEDAR_TOOL_ID:
-    "team.cedar:1:39: error CEDAR_TOOL_ID\nThe policy \"1\" names the tool \"github__list_issues\", which is a name on the wire and no id\n1 | permit(principal, action, resource == Tool::\"github__list_issues\");\n                                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^\nhint: did you mean Tool::\"github:list_issues\"?\n\nOK toolcrib.yaml",
+    "OK toolcrib.yaml\n\nteam.cedar:1:39: error CEDAR_TOOL_ID\nThe policy \"1\" names the tool \"github__list_issues\", which is a name on the wire and no id\n1 | permit(principal, action, resource == Tool::\"github__list_issues\");\n                                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^\nhint: did you mean Tool::\"github:list_issues\"?",
   CEDAR_TOO_COMPLEX:
-    "team.cedar:1:107: error CEDAR_TOO_COMPLEX\nA policy nests more than 64 levels (brackets, members and operators in a row)\n1 | permit(principal, action, resource) when { (((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((…\n                                                                                                              ^\nhint: split the condition with && or ||\n\nOK toolcrib.yaml",
+    "OK toolcrib.yaml\n\nteam.cedar:1:107: error CEDAR_TOO_COMPLEX\nA policy nests more than 64 levels (brackets, members and operators in a row)\n1 | permit(principal, action, resource) when { (((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((…\n                                                                                                              ^\nhint: split the condition with && or ||",
   CEDAR_TOO_LARGE:
-    "team.cedar: error CEDAR_TOO_LARGE\nA policy file can have at most 262144 characters\nhint: split it into several files\n\nOK toolcrib.yaml",
+    "OK toolcrib.yaml\n\nteam.cedar: error CEDAR_TOO_LARGE\nA policy file can have at most 262144 characters\nhint: split it into several files",
   CEDAR_UNMATCHED:
     "team.cedar:1:21: warning CEDAR_UNMATCHED\nThe policy \"1\" is about Client::\"cly\", and no client has this name\n1 | permit(principal == Client::\"cly\", action, resource);\n                        ^^^^^^^^^^^^^\nhint: did you mean \"cli\"?\n\nOK toolcrib.yaml\nOK team.cedar",
   CEDAR_VALUE_UNKNOWN:

@@ -84,7 +84,9 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
     output.print(`Resume it: ${ownCommand(context)} resume ${pauseWords({ kind, name })}`);
   }
   output.print("", originLine(situation.origin));
-  return decision.kind === "allow" && pause === undefined ? exitCodes.done : exitCodes.denied;
+  // A recorded call was not paused.
+  const isRefused = decision.kind === "deny" || (pause !== undefined && call === undefined);
+  return isRefused ? exitCodes.denied : exitCodes.done;
 }
 
 /** Lines about approvals besides the policy, and about arguments that are not known. */
