@@ -79,6 +79,15 @@ try {
     assert.match(toolcrib("explain", "CONFIG_URL_INSECURE"), /^Cause/m);
     assert.match(toolcrib("top", "--once"), /no gateway is running/);
   });
+  await check("V8 reads the exports of the shared modules without a lookup", () => {
+    const folder = join(project, "node_modules/toolcrib/dist");
+    const program = `
+      const paths = require("node:fs").readdirSync(".").filter((name) => name.startsWith("shared-"));
+      const slow = paths.filter((name) => !%HasFastProperties(require("./" + name)));
+      console.log(paths.length > 5, slow.join());`;
+    const args = ["--allow-natives-syntax", "--eval", program];
+    assert.equal(run(process.execPath, args, folder), "true \n");
+  });
   await check("the catalog is included", () => {
     assert.match(toolcrib("catalog", "list"), /github/);
   });

@@ -110,6 +110,7 @@ export async function bundleFolder(bundle: FolderBundle): Promise<BundledModules
       format === "esm" ? places : lateModules,
       repeatableModules,
       plainCharacters,
+      ownShapes,
     ],
     // Reports about slow plugins are about busy machines, and one module of the command is loaded in both ways.
     checks: { pluginTimings: false, ineffectiveDynamicImport: false },
@@ -253,6 +254,22 @@ function escaped(code: string): string {
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
+
+/**
+ * Gives the exports of each module of CommonJS a first property that no other module has. They are getters of the same
+ * short names in each: objects that get different getters under one name, in the same order of names, become dictionaries in V8,
+ * and each use of something from another module looks it up (10 ns) instead of reading it (0.5 ns).
+ */
+const ownShapes: Plugin = {
+  name: "own shapes of exports",
+  generateBundle({ format }, output) {
+    if (format !== "cjs") return;
+    for (const file of Object.values(output)) {
+      if (file.type !== "chunk" || !file.code.includes("Object.defineProperty(exports,")) continue;
+      file.code = file.code.replace('"use strict";', () => `"use strict";exports["${file.fileName}"]=0;`);
+    }
+  },
+};
 
 /** Writes a module that loads each part of undici when it is first used. @returns the paths of all modules in it */
 async function bundleUndici(

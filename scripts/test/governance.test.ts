@@ -61,6 +61,14 @@ test("a row says which goal is missed, and by how much", () => {
   assert.equal(verdictOn(0.15, 0.031), "missed: CPU by 0.001");
 });
 
+test("p50 has no goal where calls wait for each other", () => {
+  const rounds = roundsWith([0.2, 0.05]);
+  const crowd = governanceTable(rounds, 32).rows.find(
+    ([first]) => first === "policy, pins, audit chain: added",
+  );
+  assert.deepEqual(crowd?.slice(-2), ["CPU 0.03", "missed: CPU by 0.020"]);
+});
+
 test("the index of the trail is not part of a call", () => {
   const rounds = new Map(roundsWith([0.1, 0.02]));
   const indexed = (name: string) =>
