@@ -54,7 +54,6 @@ interface ArgumentRead {
   readonly kind: ArgumentKind;
   /** Undefined for a name that the request decides. */
   readonly name: string | undefined;
-  readonly nameExpr: Expr;
   readonly isValue: boolean;
 }
 
@@ -66,7 +65,7 @@ function argumentReadOf(expr: Expr): ArgumentRead | undefined {
   if (read === undefined || member === undefined || !isVariable(member.left, "context")) return undefined;
   if (member.attr !== "arguments" && member.attr !== "integers") return undefined;
   const kind = member.attr === "arguments" ? "texts" : "integers";
-  return { kind, name: textOf(read.right), nameExpr: read.right, isValue: value !== undefined };
+  return { kind, name: textOf(read.right), isValue: value !== undefined };
 }
 
 class ReadsCollector implements PolicyReads {
@@ -106,13 +105,9 @@ class ReadsCollector implements PolicyReads {
   /** A read of an argument that is no part of a question, or of whether there is one. */
   #visitArgument(expr: Expr): boolean {
     const read = argumentReadOf(expr);
-    if (read === undefined) return false;
-    const { kind, name, nameExpr, isValue } = read;
-    if (name === undefined) {
-      this[kind] = undefined;
-      this.visit(nameExpr);
-      return true;
-    }
+    // Where the request decides the name, all arguments are passed on.
+    if (read?.name === undefined) return false;
+    const { kind, name, isValue } = read;
     this[kind]?.add(name);
     if (isValue) this.#questions[kind].readWhole(name);
     else this.#questions[kind].know(name);

@@ -62,6 +62,43 @@ test("policies that are in force are reported as such, and polled further, where
   assert.match(failures.join("\n"), /the check of names fails/);
 });
 
+test("changed policies that cannot be put in force are reported, and the previous ones stay", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const [first, second] = [permit("one"), permit("two")];
+  writeFiles(directory.path, { "main.cedar": first });
+  const records: unknown[] = [];
+  const silent = () => undefined;
+  let isFull = false;
+  await using live = await LivePolicies.open(
+    [{ path: directory.join("main.cedar"), name: "main.cedar", text: first }],
+    {
+      policy: {
+        replaceFiles: () => {
+          if (isFull) throw new Error("no room for policies");
+        },
+      },
+      attributesOf: () => ({ roles: [], labels: {} }),
+      record: (type) => void records.push(type),
+      checkNames: silent,
+      logger: { debug: silent, info: silent, warn: silent, error: silent } as unknown as Parameters<
+        typeof LivePolicies.open
+      >[1]["logger"],
+      onReplaced: silent,
+    },
+  );
+  const { digest } = live.status();
+  isFull = true;
+  writeFiles(directory.path, { "main.cedar": second });
+  await waitUntil(() => live.status().problem !== undefined);
+  assert.deepEqual(live.status(), {
+    files: ["main.cedar"],
+    policies: 1,
+    digest,
+    problem: "no room for policies",
+  });
+  assert.deepEqual(records, ["policy.rejected"]);
+});
+
 test("tools that show only what their caller may use, and saved ones, need no permit of the files", async () => {
   await using directory = await makeTemporaryDirectory();
   const silent = () => undefined;

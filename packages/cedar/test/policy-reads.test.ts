@@ -1,0 +1,148 @@
+/** Which requests share a decision: those that differ in nothing that the policies read, and no others. */
+
+import assert from "node:assert/strict";
+import { describe, it, mock } from "node:test";
+import cedar from "@cedar-policy/cedar-wasm/nodejs";
+import type { CallFacts, PolicyRequest, PolicyTarget } from "@toolcrib/policy";
+import { localIdentity } from "@toolcrib/tool";
+import { openTestPolicies as open } from "./open-test-policies.ts";
+
+/** 2026-03-04 05:06 UTC, a Wednesday. */
+const now = Date.UTC(2026, 2, 4, 5, 6);
+const minuteMs = 60_000;
+
+const facts: CallFacts = {
+  args: {},
+  depth: 0,
+  parentTool: "",
+  era: "modern",
+  now,
+  labels: [],
+  seenLabels: [],
+};
+
+/** A call of a tool of one server. */
+function callOf(target: Partial<PolicyTarget>, call: Partial<CallFacts> = {}): PolicyRequest {
+  const server = {
+    id: "files",
+    transport: "stdio",
+    trustState: "verified",
+    mutabilityClass: "unknown",
+    labels: {},
+  };
+  return {
+    identity: localIdentity("token", "ci"),
+    action: "call",
+    target: {
+      kind: "tool",
+      id: "files:read",
+      name: "read",
+      wireName: "files__read",
+      origin: "server",
+      version: "",
+      server: server as PolicyTarget["server"],
+      tags: [],
+      isReadOnly: false,
+      isDestructive: true,
+      isIdempotent: false,
+      isOpenWorld: true,
+      ...target,
+    },
+    call: { ...facts, ...call },
+  };
+}
+
+const read = callOf({});
+const write = callOf({ id: "files:write", name: "write" });
+const move = callOf({ id: "files:move", name: "move" });
+const readOnly = callOf({ isReadOnly: true });
+const inner = callOf({}, { depth: 1 });
+const legacy = callOf({}, { era: "legacy" });
+const sameHour = callOf({}, { now: now + minuteMs });
+const nextHour = callOf({}, { now: now + 60 * minuteMs });
+
+/** How often the engine is asked about `requests`, one after the other, each of which a new engine decides in the same way. */
+async function evaluations(policies: string, requests: readonly PolicyRequest[]): Promise<number> {
+  const fresh = [];
+  for (const request of requests) {
+    using one = await open(policies);
+    fresh.push(one.decide(request));
+  }
+  using shared = await open(policies);
+  const engine = mock.method(cedar, "statefulIsAuthorized");
+  try {
+    assert.deepEqual(
+      requests.map((request) => shared.decide(request)),
+      fresh,
+      policies,
+    );
+    return engine.mock.callCount();
+  } finally {
+    engine.mock.restore();
+  }
+}
+
+const permitWhen = (condition: string) =>
+  `permit(principal, action == Action::"call", resource is Tool) when { ${condition} };`;
+const one = 'Tool::"files:read"';
+const server = 'ToolServer::"files"';
+
+describe("a decision about a target", () => {
+  it("is shared by targets that no head of a policy names", async () => {
+    for (const head of [`== ${one}`, `in ${one}`, `is Tool in ${one}`]) {
+      const policies = `permit(principal, action, resource ${head});`;
+      assert.equal(await evaluations(policies, [read, write, move]), 2, head);
+    }
+    for (const head of [`in ${server}`, "is Tool", `is Tool in ${server}`]) {
+      const policies = `permit(principal, action, resource ${head});`;
+      assert.equal(await evaluations(policies, [read, write, move]), 1, head);
+    }
+  });
+
+  it("is shared by targets that no condition names", async () => {
+    for (const condition of [
+      `resource == ${one}`,
+      `resource != ${one}`,
+      `resource in ${one}`,
+      `resource is Tool in ${one}`,
+    ]) {
+      assert.equal(await evaluations(permitWhen(condition), [read, write, move]), 2, condition);
+    }
+    for (const condition of [`resource in ${server}`, "resource is Tool", `resource is Tool in ${server}`]) {
+      assert.equal(await evaluations(permitWhen(condition), [read, write, move]), 1, condition);
+    }
+  });
+
+  it("is not shared where a policy reads the target in another way", async () => {
+    for (const condition of [
+      `[${one}].contains(resource)`,
+      `resource in [${one}]`,
+      `resource == (if context.depth > 5 then Tool::"files:move" else ${one})`,
+      `resource is Tool in (if context.depth > 5 then Tool::"files:move" else ${one})`,
+    ]) {
+      assert.equal(await evaluations(permitWhen(condition), [read, write, move]), 3, condition);
+    }
+  });
+
+  it("is shared by targets with the same attributes, of those that policies read", async () => {
+    assert.equal(await evaluations(permitWhen("resource.read_only"), [read, write, readOnly]), 2);
+    const either = 'resource.read_only || principal.name == "other"';
+    assert.equal(await evaluations(permitWhen(either), [read, write, readOnly]), 2);
+    const passedOn = "(if context.depth > 5 then resource else resource).read_only";
+    assert.equal(await evaluations(permitWhen(passedOn), [read, readOnly]), 2);
+  });
+});
+
+describe("a decision about a call", () => {
+  it("is shared by calls with the same facts, of those that policies read", async () => {
+    assert.equal(await evaluations(permitWhen("context.depth > 0"), [read, inner, legacy, nextHour]), 2);
+    assert.equal(await evaluations(permitWhen('context.era == "legacy"'), [read, inner, legacy]), 2);
+    const morning = "context.time.hour < 6";
+    assert.equal(await evaluations(permitWhen(morning), [read, sameHour, nextHour, inner]), 2);
+  });
+
+  it("is not shared where a policy reads the time as a whole", async () => {
+    const requests = [read, sameHour, nextHour];
+    assert.equal(await evaluations(permitWhen("context.time == context.time"), requests), 3);
+  });
+});
