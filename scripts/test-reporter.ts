@@ -17,7 +17,7 @@ import { TestResults } from "./test-results.ts";
 /** The script whose tests are test files, see there. */
 const filesScript = resolve(import.meta.dirname, "test-files.ts");
 
-/** How much of a file's standard error is kept. */
+/** Number of characters of a file's standard error that are kept. */
 const maxWritten = 4000;
 
 const startLines = new RegExp(`^${startMark}(.*)\n`, "gm");

@@ -1,4 +1,4 @@
-/** What a legacy client gets from a server through its own session, as from a direct connection. */
+/** Sessions of legacy clients: each gets from a server through its own session what a direct connection gives. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

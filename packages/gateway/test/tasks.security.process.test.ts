@@ -124,7 +124,7 @@ describe("the result of a task that ended", () => {
         assert.equal(await read(ada, open), "open");
       }
     }
-    /** What `ada` reads of the two tasks under another configuration. */
+    /** Returns what `ada` reads of the two tasks under another configuration. */
     const readBoth = async (document: JsonObject, files?: { readonly [path: string]: string }) => {
       await using gateway = await start(document, files);
       const ada = await gateway.connect({ as: "ada" });

@@ -20,7 +20,7 @@ export interface RegistrationRequest {
   readonly signal: AbortSignal;
 }
 
-/** What a registration is made with. */
+/** Dependencies of a registration. */
 interface Registrar {
   readonly library: OAuthLibrary;
   readonly fetch: OAuthFetch;
