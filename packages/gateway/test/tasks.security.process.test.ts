@@ -347,8 +347,8 @@ describe("a token that was revoked", () => {
       else gate.refuse();
       rmSync(join(tokenDirectory(gateway.home), "ada"));
       if (when.startsWith("loses")) await waitUntil(() => gate.isCut);
-      // Long enough for several checks of the tokens. The outcome does not depend on it.
-      else await delay(4000);
+      // Long enough for two checks of the tokens. The outcome does not depend on it.
+      else await delay(2500);
       assert.deepEqual(statesOf(program), ["working"]);
       gate.open();
       await waitUntil(() => statesOf(program).join() === "cancelled");
