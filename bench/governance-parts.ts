@@ -125,7 +125,7 @@ export function policyText(kind: PolicyKind): string {
   return kind === "argument" ? readingPolicies : policies;
 }
 
-/** What every configuration says about the measured server: it runs without a sandbox, so that all start the same process. */
+/** The containment of the measured server in every configuration: it runs without a sandbox, so that all start the same process. */
 const uncontained = { containment: { network_egress: "allow", filesystem_write: "allow" } };
 
 /** Changed definitions are held back, and its data has labels. */

@@ -1,5 +1,5 @@
 /**
- * What governance costs a call: the same calls through gateways that differ in it, in turns, one at a time and 32 at a
+ * Measures the cost of governance for a call: the same calls through gateways that differ in it, in turns, one at a time and 32 at a
  * time. Each figure is the median of the differences within the rounds, so that a slow minute of the machine falls on both
  * sides of a difference.
  *

@@ -162,7 +162,7 @@ function report({ code, message }: { readonly code: string; readonly message: st
   logger.error({ code }, message);
 }
 
-/** What the configuration says about the server, as far as `chosen` uses it. */
+/** Returns the settings of the server that `chosen` uses. */
 function factsOf(
   { toolServers: [server] }: GatewayConfig,
   chosen: ReadonlySet<GovernancePart>,

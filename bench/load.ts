@@ -19,7 +19,7 @@ const textBytes = 64;
 /** Longest wait for responses after the end of a round. */
 const overtimeMs = 10_000;
 
-/** How much load, for how long. */
+/** Amount and duration of the load. */
 export interface LoadOptions {
   readonly rounds: number;
   /** Length of one turn of one contender at one concurrency. */
@@ -79,7 +79,7 @@ export interface Turn {
   readonly clientCpuMs: number;
 }
 
-/** How the name of the thread of Toolcrib begins that indexes the trail: Linux keeps fifteen characters. */
+/** Beginning of the name of the thread of Toolcrib that indexes the trail: Linux keeps fifteen characters. */
 const indexThread = "toolcrib-audit-";
 
 let lastText = 0;

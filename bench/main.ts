@@ -41,7 +41,7 @@ const usage = `npm run bench -- [options]
 Only a whole run (neither --only nor --quick) is written to bench/RESULTS.md.
 `;
 
-/** How much longer memory is left alone after the load: V8 gives it back after some tens of seconds. */
+/** Factor of the rest after the load, before memory is measured: V8 gives it back after some tens of seconds. */
 const loadRestFactor = 2;
 
 /** Why starts can take longer than those of peers. */

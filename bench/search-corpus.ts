@@ -1,5 +1,5 @@
 /**
- * What the quality of search is measured with: the tools of eleven services of the catalog, and searches in
+ * The data with which the quality of search is measured: the tools of eleven services of the catalog, and searches in
  * the words of users, each labelled with the tool that it means (labelled-queries.txt).
  */
 

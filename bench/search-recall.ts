@@ -53,7 +53,7 @@ function lessonsOf({ queries }: LabelledTool, fold: number): readonly string[] {
   return Array.from({ length: phrasings - 1 }, (_, at) => queries[(fold + 1 + at) % phrasings]!);
 }
 
-/** How the uses of a fold are made and measured. */
+/** The uses of a fold: how many are made and measured, and by whom. */
 export interface Lesson {
   /** The number of uses of each tool at which recall is measured, rising. */
   readonly uses: readonly number[];

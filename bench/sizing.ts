@@ -1,5 +1,5 @@
 /**
- * What calls cost, for the page about sizing: bytes of the audit trail, CPU time of the gateway and its memory, for
+ * Measures the costs of calls, for the page about sizing: bytes of the audit trail, CPU time of the gateway and its memory, for
  * calls of a small tool with an upstream over stdio. It takes some seconds:
  *
  *     node --conditions=toolcrib-source bench/sizing.ts [--calls 3000]

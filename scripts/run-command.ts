@@ -11,7 +11,7 @@ export interface CommandOutcome {
   readonly output: string;
 }
 
-/** How a command runs. */
+/** The settings of a command. */
 interface CommandSetting {
   readonly directory: string;
   readonly timeoutMs: number;

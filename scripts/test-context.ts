@@ -10,7 +10,7 @@
 import asyncHooks from "node:async_hooks";
 import { isMainThread } from "node:worker_threads";
 
-/** What `node:test` passes to `createHook`. */
+/** The hook that `node:test` passes to `createHook`. */
 interface TestHook {
   init(asyncId: number, type: string, triggerAsyncId: number, resource: object): void;
 }

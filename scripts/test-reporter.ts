@@ -3,7 +3,8 @@
  * reasons of what was skipped, what tests measured and reported (`t.diagnostic`), the names
  * of the tests that failed again, and `N passed, N failed, N skipped` at the end.
  * Where a file fails as a whole, what it wrote to standard error is the reason.
- * Where files share a process that ends early, the report names the file that ran.
+ * Where files share a process that ends early, the report names the file that ran. A test
+ * belongs to the file that ran, also where a function of another module registered it.
  */
 
 import { writeFileSync } from "node:fs";
@@ -16,7 +17,7 @@ import { TestResults } from "./test-results.ts";
 /** The script whose tests are test files, see there. */
 const filesScript = resolve(import.meta.dirname, "test-files.ts");
 
-/** How much of a file's standard error is kept. */
+/** Number of characters of a file's standard error that are kept. */
 const maxWritten = 4000;
 
 const startLines = new RegExp(`^${startMark}(.*)\n`, "gm");
@@ -30,10 +31,12 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
   const startedAt = performance.now();
   const written = new Map<string, string>();
   const running = new Map<string, string>();
+  const ranIn = new Map<string, string>();
   const took = new Map<string, number>();
   const cpu = new Map<string, number>();
   const tests: { title: string; ms: number }[] = [];
   for await (const event of events) {
+    if (event.type === "test:enqueue") noteFile(event.data, ranIn);
     if (event.type === "test:summary" && event.data.file !== undefined) {
       took.set(relative(process.cwd(), event.data.file), event.data.duration_ms);
     }
@@ -68,18 +71,15 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
     if (details.type === "suite" && !(event.type === "test:fail" && failedItself(event.data.details.error)))
       continue;
     const isWholeProcess = file !== undefined && resolve(name) === file;
+    const ran = ranIn.get(keyOf(event.data, event.data.testId)) ?? (file && relative(process.cwd(), file));
     const title = isFile
       ? name
       : isWholeProcess
         ? (running.get(file) ?? relative(process.cwd(), file))
-        : `${file === undefined ? "" : `${relative(process.cwd(), file)}: `}${name}`;
+        : `${ran === undefined ? "" : `${ran}: `}${name}`;
     if (!isFile && !isWholeProcess && details.type !== "suite")
       tests.push({ title, ms: details.duration_ms });
-    const place = isFile
-      ? name
-      : isWholeProcess || file === undefined
-        ? undefined
-        : relative(process.cwd(), file);
+    const place = isFile ? name : isWholeProcess ? undefined : ran;
     if (skip !== undefined && skip !== false) {
       skipped.push({ title, reason: skip === true ? "no reason given" : skip });
       results.addSkipped(place);
@@ -107,6 +107,29 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
 // node:test loads a reporter by its default export; nothing else imports this file.
 // biome-ignore lint/style/noDefaultExport: required by node:test
 export default report;
+
+/** The members of an event that identify a test: its number counts within the process of `entryFile`. */
+interface TestPlace {
+  readonly name: string;
+  readonly testId: number;
+  readonly parentId: number | undefined;
+  readonly file?: string;
+  readonly entryFile?: string;
+}
+
+/** Notes in which file of its process a test runs. Node names the module that registered it, which is another one for the tests of a function. */
+function noteFile(test: TestPlace, ranIn: Map<string, string>): void {
+  const { name, file, parentId = 0, entryFile } = test;
+  const ran =
+    file === filesScript
+      ? name
+      : (ranIn.get(keyOf(test, parentId)) ?? (entryFile && relative(process.cwd(), entryFile)));
+  if (ran !== undefined) ranIn.set(keyOf(test, test.testId), ran);
+}
+
+function keyOf({ entryFile = "" }: Pick<TestPlace, "entryFile">, testId: number): string {
+  return `${testId} ${entryFile}`;
+}
 
 function failedItself(error: Error & { readonly failureType?: string }): boolean {
   return error.failureType !== "subtestsFailed";

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { longTests } from "./long-tests.ts";
 
-/** What a file contains that runs a sample: of cases, or of pages, which `testGuides` takes by `step`. */
+/** Matches a file that runs a sample: of cases, or of pages, which `testGuides` takes by `step`. */
 const samples = /\b(?:runsAll|sampled|leftOut)\b|\btestGuides\([^)]*\bstep: /;
 
 /** The step `policies` runs all shards of it. */

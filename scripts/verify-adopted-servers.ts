@@ -34,7 +34,7 @@ interface Server {
   readonly runner: string;
   /** The command of a page that adds it. @default toolcrib add NAME */
   readonly command?: string;
-  /** What the command asks for. */
+  /** The secret that the command asks for. */
   readonly secret?: string;
   /** Egress that its manifest gives it. @default "deny" */
   readonly networkEgress?: string;
@@ -56,7 +56,7 @@ const folders: readonly (readonly [ofPage: string, ofRun: string])[] = [
 /** Milliseconds for one command, which can compile a server, and for the gateway to be ready. */
 const limits = { commandMs: 2_400_000, readyMs: 300_000 } as const;
 
-/** What the servers have to do. */
+/** The servers, with what each has to do. */
 const known: readonly Server[] = [
   {
     name: "memory-go",

@@ -3,7 +3,7 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 
-/** How many cases of this process passed and failed. */
+/** The numbers of cases of this process that passed and failed. */
 export const counts = { passed: 0, failed: 0 };
 
 /** Runs a case, and prints how it ended. Never rejects. */

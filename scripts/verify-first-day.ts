@@ -34,7 +34,7 @@ import { check, counts, end } from "./verify-cases.ts";
 
 interface Command {
   readonly line: string;
-  /** What the page shows. */
+  /** The text that the page shows. */
   readonly shown: string;
 }
 

@@ -47,7 +47,7 @@ interface Exemption {
   readonly file: string;
   /** The changed line, without the space around it. */
   readonly line: string;
-  /** What is in the place of which text, such as `&& → ||`. */
+  /** The replaced text and the text in its place, such as `&& → ||`. */
   readonly change: string;
   readonly reason: string;
 }
@@ -68,7 +68,7 @@ interface Mutant {
   readonly tests: readonly string[];
 }
 
-/** How a test file ended. */
+/** The result of a test file. */
 type Ending = "passed" | "failed" | "took too long";
 
 /** A part of a file that was executed so often, without the parts within it that have a count of their own. */
@@ -85,7 +85,7 @@ interface UnchangedRun {
   readonly coverage: ReadonlyMap<string, readonly (readonly CoveredRange[])[]>;
 }
 
-/** What became of the changes of one file. */
+/** The results of the changes of one file. */
 interface Tally {
   all: number;
   noticed: number;

@@ -67,7 +67,7 @@ function installAndEnter(): number {
   return inside(`${up}; "$@"; exit $?`, process.execPath, ...words).status ?? 1;
 }
 
-/** What all cases share. */
+/** The parts that all cases share. */
 interface Place {
   /** Not below /tmp, where Codex refuses to keep programs. */
   readonly base: string;

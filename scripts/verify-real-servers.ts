@@ -37,7 +37,7 @@ interface Server {
   /** The package whose integrity is compared. */
   readonly package: string;
   readonly integrity: string;
-  /** What its errors have to print, one after the other: a line of the configuration, or an argument. @default nothing */
+  /** The texts that its errors have to print, one after the other: a line of the configuration, or an argument. @default nothing */
   readonly printed?: readonly string[];
   readonly calls: readonly Call[];
 }

@@ -97,7 +97,7 @@ async function verifyUpgrades(): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
-/** What a version of a server lists, by kind and name. */
+/** The definitions that a version of a server lists, by kind and name. */
 type Listed = ReadonlyMap<string, ListedDefinition>;
 
 /** Compares two versions as a gateway does that accepted the first one, and as a reader does. */

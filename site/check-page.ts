@@ -1,5 +1,5 @@
 /**
- * What a test does with one page of the site in a browser: at two widths, in light and dark, it
+ * Checks one page of the site in a browser: at two widths, in light and dark, it
  * looks for errors of the console, requests to other origins, horizontal overflow, and whatever
  * axe finds.
  */
@@ -9,7 +9,7 @@ import type { BrowserPage } from "./browser.ts";
 /** Widths of a telephone and of a laptop, with the heights of their screens. */
 export const screens = { narrow: { width: 390, height: 844 }, wide: { width: 1280, height: 800 } } as const;
 
-/** How thoroughly a page is examined. */
+/** The extent of the check of a page. */
 export interface PageCheck {
   /** Whether axe examines the page with its navigation, and in both themes and widths; otherwise the content, once. */
   readonly complete: boolean;

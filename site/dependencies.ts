@@ -1,4 +1,4 @@
-/** What the site needs, below site/: none of it is a dependency of Toolcrib. */
+/** The dependencies of the site, below site/: none of them is one of Toolcrib. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

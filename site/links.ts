@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { posix } from "node:path";
 import { type SitePage, withoutCode } from "./pages.ts";
 
-/** What a link leads to. */
+/** The target of a link. */
 export type LinkTarget =
   | { readonly kind: "elsewhere" }
   | { readonly kind: "page"; readonly page: SitePage; readonly anchor: string }

@@ -1,5 +1,5 @@
 /**
- * What VitePress needs to know of the repository: its pages, their addresses, the sidebar, and
+ * The facts about the repository that VitePress needs: its pages, their addresses, the sidebar, and
  * how links of pages become links of the site. Has no dependency, so tests and checks use it too.
  */
 

@@ -14,7 +14,7 @@ const sources = import.meta.dirname;
 export interface Programs {
   /** etcd, the parts of Kubernetes and kubectl, by their name as the first argument. */
   readonly cluster: string;
-  /** What holds the namespaces of a pod. */
+  /** The program that holds the namespaces of a pod. */
   readonly pause: string;
 }
 

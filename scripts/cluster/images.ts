@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** What a Dockerfile says after its files. */
+/** The settings that a Dockerfile has after its files. */
 interface ImageConfig {
   readonly Cmd: readonly string[];
   readonly Env?: readonly string[];

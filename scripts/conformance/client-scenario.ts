@@ -26,10 +26,10 @@ interface ScenarioContext {
   readonly private_key_pem?: string;
 }
 
-/** How the command ends. */
+/** The result of the command. */
 export interface ScenarioOutcome {
   readonly code: number;
-  /** What happened, for the results of the suite. */
+  /** The log of the run, for the results of the suite. */
   readonly log: string;
 }
 

@@ -49,7 +49,7 @@ const namespaces = [
   "--kill-child=KILL",
 ];
 
-/** What Docker and the script below need of the kernel. */
+/** A script that fails where the kernel lacks a feature that Docker or the script below needs. */
 const probe = `set -e
 mount -o bind / /mnt && mount -o remount,bind,ro /mnt && umount /mnt
 mount -t tmpfs tmpfs /run && mkdir /run/upper /run/work

@@ -22,9 +22,9 @@ import { basename, delimiter, dirname, join } from "node:path";
 import { runProcess } from "@toolcrib/testing";
 
 const database = "/var/lib/dpkg";
-/** What each system of Debian has beside the packages that it requires, and what Node loads. */
+/** The packages that each system of Debian has besides those that it requires, and the libraries that Node loads. */
 const ofEverySystem = ["apt", "libstdc++6", "libatomic1"];
-/** What the small images of Debian leave out, too. */
+/** The files that the small images of Debian leave out, too. */
 const unneeded = /^\/usr\/share\/(?:doc|info|lintian|locale|man)\/./;
 /** Links to programs that no package owns. */
 const alternatives = ["/usr/bin/awk", "/etc/alternatives/awk"];

@@ -7,7 +7,7 @@ import { listPages } from "./link-rules.ts";
 
 /** Names in the sources that are declared as metrics. */
 const declared = /"(toolcrib_[a-z_]+)"/g;
-/** What the format of Prometheus adds to the name of a histogram. */
+/** The endings that the format of Prometheus adds to the name of a histogram. */
 const histogramParts = /_(?:bucket|sum|count)$/;
 
 /** Returns a finding for each name of a metric in the pages below `root` that no source declares. */

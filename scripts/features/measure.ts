@@ -40,7 +40,7 @@ export interface Measured {
   readonly cells: readonly Cell[];
   /** Clients and servers that cannot run here, with the reason. */
   readonly skipped: readonly string[];
-  /** What was observed where a feature does not work. */
+  /** The observations where a feature does not work. */
   readonly failures: readonly string[];
 }
 

@@ -67,7 +67,7 @@ export const features = [
 ] as const;
 export type Feature = (typeof features)[number];
 
-/** What a client does for a feature at one server, and what it must observe. */
+/** The acts of a client for a feature at one server, and the expected observations. */
 interface Trial extends Omit<Step, "feature"> {
   /** Pattern of the observation as JSON; `{id}` stands for the connection. */
   readonly expected: RegExp;

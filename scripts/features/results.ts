@@ -2,7 +2,7 @@
 
 import type { ClientId, Feature, ServerId } from "./plan.ts";
 
-/** How a feature works for a client at a server: directly and through the gateway. */
+/** The ways in which a feature works for a client at a server: directly, and through the gateway. */
 export type Outcome = "both" | "gateway" | "direct" | "neither";
 
 /** A measured cell. Features that the client or the server does not have are no cells. */

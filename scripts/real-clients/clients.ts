@@ -11,7 +11,7 @@ export interface AddedServer {
   readonly transport: object;
   /** Further members of the entry. @default none */
   readonly further?: object;
-  /** What the import says about it. @default nothing */
+  /** The notes of the import about it. @default none */
   readonly notes?: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export interface RealClient {
   /** Whether it writes the file in its own layout at every start. */
   readonly writesAtStart?: true;
   readonly env: (model: string) => { readonly [name: string]: string };
-  /** What a connected server looks like in the output of the command on its page; undefined where it has no such command. */
+  /** Matches a connected server in the output of the command on its page; undefined where it has no such command. */
   readonly connected: RegExp | undefined;
   /** Whether that output says something else where nothing listens. */
   readonly showsConnection: boolean;

@@ -28,7 +28,7 @@ interface OfferedTool {
   readonly namespace: string | undefined;
 }
 
-/** What the model answers: the call of a tool, or a text. */
+/** An answer of the model: the call of a tool, or a text. */
 type Answer = { readonly tool: OfferedTool } | { readonly text: string };
 
 /** The answer of an API as the events of its stream. */

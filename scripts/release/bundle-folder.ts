@@ -44,7 +44,7 @@ const firstEntries = ["bin", "start"];
 /** Those of the hot ones that load what they import dynamically, too, whenever they are loaded. */
 const wholeEntries: ReadonlySet<string> = new Set(["serve"]);
 
-/** How much more often they are loaded than other entries. */
+/** Factor by which they are loaded more often than other entries. */
 const hotWeight = 20;
 
 /** A bundle to write. */
@@ -67,7 +67,7 @@ export interface FolderBundle {
   readonly keepsPlaces?: boolean;
 }
 
-/** What a bundle is made of, as paths. */
+/** The modules of a bundle, as paths. */
 export interface BundledModules {
   /** The modules of which something is in it. */
   readonly modules: readonly string[];

@@ -1,4 +1,4 @@
-/** What the repository says about a release: where it is, and whether its commit can be published. Reads only. */
+/** The state of the repository for a release: its address, and whether its commit can be published. Reads only. */
 
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";

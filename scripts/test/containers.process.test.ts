@@ -33,7 +33,7 @@ const root = join(import.meta.dirname, "../..");
 const thisFile = "scripts/test/containers.process.test.ts";
 const containerPage = "operations/container.md";
 const toolpackPage = "guides/toolpack-images.md";
-/** What the Dockerfile installs with apt. */
+/** The packages that the Dockerfile installs with apt. */
 const installable = ["bubblewrap", "ca-certificates"];
 const skip =
   reasonWithoutDocker() ?? reasonWithoutMachineImage(installable) ?? (await reasonWithoutImages()) ?? false;

@@ -8,7 +8,7 @@ import { makeTemporaryDirectory } from "@toolcrib/testing";
 import { gatewayOfParts } from "../../bench/governance.ts";
 import { untilReady } from "../../bench/ready.ts";
 
-/** What a call through a gateway left behind. */
+/** Makes a call through a gateway with `parts`, and returns what it left behind. */
 async function callThrough(parts: string) {
   await using folder = await makeTemporaryDirectory();
   const launched = await gatewayOfParts("measured", parts).launch(folder.path, []);

@@ -20,7 +20,7 @@ function cellsOf(line: string): string[] {
     .split(/ {2,}/);
 }
 
-/** How much of a cell fits depends on the width of the durations beside it: its middle or its end is cut. */
+/** Whether two cells show the same text. The width of the durations beside a cell decides how much of its middle or end is cut. */
 function isSameCell(one: string, other: string): boolean {
   if (!one.includes("…") && !other.includes("…")) return one === other;
   const [start = "", end = ""] = one.split("…");

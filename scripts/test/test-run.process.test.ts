@@ -241,6 +241,34 @@ test("depends", () => { if (isFirst) throw new Error("the first time"); });
     assert.doesNotMatch(broken.report, /Again/);
   });
 
+  test("names and repeats the file that ran, where a function of another module registered its tests", async () => {
+    const files = {
+      "pages.ts": `import { existsSync, writeFileSync } from "node:fs";
+import { describe, it } from "node:test";
+export function testPages(group: string, url: string): void {
+  const mark = new URL(\`mark-\${group}\`, url);
+  const isFirst = !existsSync(mark);
+  writeFileSync(mark, "");
+  describe(group, () => {
+    it("passes", () => {});
+    it("depends", () => { if (isFirst && group !== "a") throw new Error("the first time"); });
+  });
+}
+`,
+      "a.test.ts": 'import { testPages } from "./pages.ts";\ntestPages("a", import.meta.url);\n',
+      "b.test.ts": 'import { testPages } from "./pages.ts";\ntestPages("b", import.meta.url);\n',
+    };
+    const { code, report } = await run(files, { flags: ["--retry"] });
+    assert.equal(code, 0, report);
+    assert.match(report, /FAILED \S*b\.test\.ts: depends\nError: the first time\n/);
+    assert.match(report, /^Again, one file at a time: \S*b\.test\.ts$/m);
+    assert.match(
+      report,
+      /\nunsteady \S*b\.test\.ts: depends: failed, and passed alone\n4 passed, 0 failed, 0 skipped\n$/,
+    );
+    assert.doesNotMatch(report, /(?:FAILED|unsteady|failed) \S*(?:a\.test|pages)\.ts/);
+  });
+
   test("refuses a folder without tests, and flags that it does not have", async () => {
     const nothing = await run({ "a.ts": "" });
     assert.equal(nothing.code, 2);

@@ -9,11 +9,11 @@ import { escapeText, textAt, toSvg } from "./svg.ts";
 /** One box of the picture. */
 export interface Stage {
   readonly title: string;
-  /** What it does, a line each. */
+  /** Its actions, a line each. */
   readonly lines: readonly string[];
   /** The steps of ARCHITECTURE.md ("The path of a call") that it stands for. */
   readonly steps: readonly string[];
-  /** What is written into the audit trail at its end. */
+  /** The record that is written into the audit trail at its end. */
   readonly record?: string;
   /** Whether a call may end here, refused. */
   readonly refuses?: string;

@@ -22,7 +22,7 @@ function journalsOf(options: Options = {}) {
   return { clock, journals: new CallJournals(() => clock.ms, options) };
 }
 
-/** How often the next execution gets the result of its inner call. */
+/** Returns how often the next execution gets the result of its inner call. */
 function timesMade(journal: CallJournal | undefined): number {
   let count = 0;
   while (journal?.takeMade("inner") !== undefined) count += 1;

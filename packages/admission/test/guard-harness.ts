@@ -21,7 +21,7 @@ export function callOf(client: string, name = "write") {
   return { target, origin: { identity, owners: undefined } };
 }
 
-/** What happened. */
+/** The records and the lines of the log that the guards caused. */
 export interface GuardEvents {
   readonly recorded: { readonly type: string; readonly data: object }[];
   readonly logged: string[];

@@ -1,5 +1,5 @@
 /**
- * What policies ask about an argument: whether it is equal to a text or a number of the policy, among those of a set, like
+ * The questions of policies about an argument: whether it is equal to a text or a number of the policy, among those of a set, like
  * a pattern, or less or greater. Two values with the same answers are the same for policies that ask nothing else, so
  * that decisions about them can be shared.
  *
@@ -13,7 +13,7 @@ import { operationOf } from "./expressions.ts";
 /** Answers a question about an argument, in the form in which policies compare it: a well-formed text or a whole number. */
 export type ArgumentQuestion = (value: string | number) => boolean;
 
-/** What an expression asks about one operand. */
+/** The questions of an expression about one operand. */
 export interface AskedOperand {
   /** The operand, which may or may not read an argument; everything else in the expression is literal. */
   readonly operand: Expr;

@@ -91,9 +91,9 @@ export class CedarPolicies implements FilePolicies, Disposable {
   readonly #deps: CedarPoliciesDeps;
   readonly #byRule: ReadonlyMap<string, Policy>;
   readonly #reads: PolicyReads;
-  /** What all policies together ask about arguments. */
+  /** The questions of all policies together about arguments. */
   readonly #asked: Pick<PolicyReads, "textQuestions" | "integerQuestions">;
-  /** What each policy reads, of those that read arguments. */
+  /** The policies that read arguments, each with what it reads. */
   readonly #readers: readonly { readonly policy: Policy; readonly reads: PolicyReads }[];
   readonly #readsUris: boolean;
   readonly #setId: string;

@@ -23,7 +23,7 @@ export interface PolicyReads {
   readonly texts: ReadonlySet<string> | undefined;
   /** Names of arguments that are read as whole numbers; `undefined`: possibly all. */
   readonly integers: ReadonlySet<string> | undefined;
-  /** What is asked about these texts; an argument that is not among them counts as a whole. */
+  /** The questions about these texts; an argument that is not among them counts as a whole. */
   readonly textQuestions: ArgumentQuestions;
   /** The same about whole numbers. */
   readonly integerQuestions: ArgumentQuestions;

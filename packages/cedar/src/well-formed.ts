@@ -1,5 +1,5 @@
 /**
- * Whether all texts of a request are well-formed Unicode. The engine throws where one has half of a surrogate pair, and
+ * Checks that all texts of a request are well-formed Unicode. The engine throws where one has half of a surrogate pair, and
  * each exception costs it memory that it never gets back: after some 1,500 it fails for every request.
  */
 

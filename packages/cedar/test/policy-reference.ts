@@ -261,7 +261,7 @@ function conditionText(condition: Condition): string {
   }
 }
 
-/** What a condition is for a request; `unclear` where an argument cannot be judged. */
+/** The value of a condition for a request; `unclear` where an argument cannot be judged. */
 type Truth = boolean | "unclear";
 
 /** Decides a request: any policy about it that reads an argument of another form denies, then any forbid, then a permit is needed. */

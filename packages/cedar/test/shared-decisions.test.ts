@@ -41,7 +41,7 @@ function withoutColumn(decision: Decision): Decision {
 const forbidWhen = (condition: string) =>
   `permit(principal, action, resource);\nforbid(principal, action == Action::"call", resource) when { ${condition} };`;
 
-/** How often the engine is asked about calls with each of `values`, one after the other. */
+/** Returns how often the engine is asked about calls with each of `values`, one after the other. */
 async function evaluations(condition: string, name: string, values: readonly JsonValue[]): Promise<number> {
   using policies = await open(forbidWhen(condition));
   const engine = mock.method(cedar, "statefulIsAuthorized");

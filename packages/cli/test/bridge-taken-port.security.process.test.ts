@@ -14,7 +14,7 @@ const isLinux = process.platform === "linux";
 
 /** A program that records what it is sent on a port. */
 async function startRecorder(port: number) {
-  /** What each connection that has ended brought. */
+  /** The bytes of each connection that has ended. */
   const ended: string[] = [];
   const server = createServer((socket) => {
     let text = "";

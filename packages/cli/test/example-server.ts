@@ -66,7 +66,7 @@ const toolsOf: { readonly [server: string]: readonly object[] } = {
   jobs: [search, { ...tool("job", { readOnlyHint: true }), execution: { taskSupport: "optional" } }],
 };
 
-/** What servers ask of their clients, by server: during a call, or before they list their tools. */
+/** The requests of servers to their clients, by server: during a call, or before they list their tools. */
 const asks: { readonly [server: string]: { readonly method: string; readonly during: string } } = {
   sampling: { method: "sampling/createMessage", during: "tools/call" },
   early: { method: "sampling/createMessage", during: "tools/list" },
@@ -104,7 +104,7 @@ const callsOf: { readonly [server: string]: () => object } = {
   failing: () => ({ ...text("issue 4711 does not exist"), isError: true }),
 };
 
-/** What the server remembers between requests. */
+/** The state of the server between requests. */
 class State {
   heldCount = 0;
   readonly tasks = new ExampleTasks();

@@ -68,7 +68,7 @@ function recordedFile(outputs: readonly (readonly [code: string, output: string]
   );
   return `// biome-ignore-all format: generated, one piece
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of users
-/** What the examples print; written by \`npm test -- packages/cli/test/explain-examples.process.test.ts --update\`. */
+/** The output of the examples; written by \`npm test -- packages/cli/test/explain-examples.process.test.ts --update\`. */
 
 /** The output of each example that runs, by code. */
 export const recorded: { readonly [code: string]: string } = {

@@ -1,4 +1,4 @@
-/** What the status shows about hooks: what is configured, and what became of the questions; to the operator only. */
+/** Hooks in the status: those that are configured, and the results of their questions; for the operator only. */
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";

@@ -73,7 +73,7 @@ const careless: { readonly [title: string]: object } = {
   fragment: { url: "https://example.com/mcp#token=hunter2x" },
   description: { command: "node", args: ["d.js"], description: "use token: hunter2x" },
 };
-/** What looks alike and is none stays as it is. */
+/** Values that look like secrets and are none, and stay as they are. */
 const harmless = {
   command: "node",
   args: [

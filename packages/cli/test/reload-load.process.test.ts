@@ -152,7 +152,7 @@ function markedServer(id: string, tool: string, more: readonly string[] = []): o
   return smallServer(id, tool, { env: { [name]: value }, more });
 }
 
-/** How often a changed configuration was refused. */
+/** Returns how often a changed configuration was refused. */
 function refusals(log: string): number {
   return log.split("changed configuration is not used").length - 1;
 }

@@ -1,4 +1,4 @@
-/** What `serve` prints while its servers start. */
+/** The output of `serve` while its servers start. */
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** What the command line shows about telemetry: what is configured, and what is not delivered. */
+/** Telemetry in the output of commands: its configuration, and the data that is not delivered. */
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** What `toolcrib test` gives a package that claims the toolId of an installed one, and what its chains may call. */
+/** `toolcrib test` of a package that claims the toolId of an installed one: its grants, and the calls of its chains. */
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";

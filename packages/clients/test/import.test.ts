@@ -1,4 +1,4 @@
-/** Where clients list their servers on each platform, and that no text of such a file stops its reader. */
+/** Places in which clients list their servers on each platform; no text of such a file stops its reader. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

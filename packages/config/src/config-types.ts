@@ -234,7 +234,7 @@ export interface ToolServerConfig {
 export interface AdoptedServer {
   /** `NAME` or `NAME@VERSION` of the catalog, or a path, as written. */
   readonly reference: string;
-  /** Which tools of the manifest are offered: those with `default: true`, all that it names, or a list. @default "default" */
+  /** The tools of the manifest that are offered: those with `default: true`, all that it names, or a list. @default "default" */
   readonly tools: "all" | "default" | readonly string[];
   /** References to the secrets, by the credential ids of the manifest. */
   readonly credentials: { readonly [id: string]: SecretRef };

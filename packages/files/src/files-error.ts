@@ -11,7 +11,7 @@ export class FilesError extends CodedError<FilesCode> {
     this.errno = errnoOf(options.cause);
   }
 
-  /** Which content is at the path after a failed change: the one from before the change, or the new one. */
+  /** The content at the path after a failed change: the one from before the change, or the new one. */
   get content(): "old" | "new" {
     return this.code === "FILE_NOT_DURABLE" ? "new" : "old";
   }

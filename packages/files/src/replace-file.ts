@@ -133,7 +133,7 @@ export async function removeFile(path: string, steps: FileSteps = nodeFileSteps)
   await syncNames(steps, dirname(path), path);
 }
 
-/** Which drafts `removeDrafts` removes. */
+/** The drafts that `removeDrafts` removes. */
 export interface RemoveDraftsOptions {
   /**
    * Removes only drafts that were last written to before this time, in milliseconds

@@ -1,4 +1,4 @@
-/** What servers ask and report through the gateway names its origin, and cannot look like a form of the gateway. */
+/** Questions and reports of servers name their origin, and cannot look like a form of the gateway. */
 
 import assert from "node:assert/strict";
 import { it } from "node:test";

@@ -202,7 +202,7 @@ test("calls during the restart of a process wait for its lists, and do not reach
   assert.equal(readFileSync(log, "utf8"), "first\n");
 });
 
-/** What a request is about, and how it changes before the server gets it. */
+/** The lists of a server, which change before it gets a request about one of their members. */
 interface FeatureLists {
   prompts: readonly JsonObject[];
   resources: readonly JsonObject[];

@@ -1,4 +1,4 @@
-/** What `approvals.definitions` points out in the definitions that wait for approval. */
+/** The findings of `approvals.definitions` about definitions that wait for approval. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";

@@ -1,5 +1,5 @@
 /**
- * What waits and what changes at a server that the policy hides from a client, or in a part of a server that it
+ * Definitions that wait or change at a server that the policy hides from a client, or in a part of a server that it
  * hides: neither named, nor listed, nor notified, in both eras.
  */
 

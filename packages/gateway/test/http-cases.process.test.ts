@@ -28,7 +28,7 @@ test(`the table has ${httpCases.length} cases, each with its own title`, () => {
   assert.equal(new Set(httpCases.map(({ title }) => title)).size, httpCases.length);
 });
 
-/** What became of the call. */
+/** The result of the call. */
 interface Outcome {
   readonly works: boolean;
   readonly effects: number;

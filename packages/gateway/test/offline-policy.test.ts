@@ -43,7 +43,7 @@ const callOf = (args: CallFacts["args"] = {}, client = "ci"): PolicyRequest => (
 const text = `@id("robots") permit(principal in Role::"robot", action in Action::"use", resource);
 @id("short") forbid(principal, action == Action::"call", resource) when { context.arguments.hasTag("text") && context.arguments.getTag("text") == "long" };`;
 
-/** What is not known of a recorded call. */
+/** A recorded call of which everything is known. */
 const nothingUnknown = {
   isUnknown: () => false,
   hasUnknown: false,

@@ -1,4 +1,4 @@
-/** What a package cannot do: pass a shell, read outside of what it is granted, reach the network, outlive its call. */
+/** A package cannot pass a shell, read outside of what it is granted, reach the network, or outlive its call. */
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";

@@ -1,4 +1,4 @@
-/** What policies see of tools, resources and prompts: the facts that the operator declared, and what the gateway believes. */
+/** Tools, resources and prompts as policies see them: the facts that the operator declared, and what the gateway believes. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -50,7 +50,7 @@ function failing(config: GatewayConfig, failsAt: number) {
   return { config: wrap(config) as GatewayConfig, reads };
 }
 
-/** What is in force, of everything that differs between the two configurations. */
+/** Returns the values in force of everything that differs between the two configurations. */
 function inForce({ gateway }: TestGateway): object {
   const { servers, configuration, limits } = gateway.status();
   const tools = gateway.listTools(somebody).map(({ id }) => id);

@@ -124,7 +124,7 @@ describe("the result of a task that ended", () => {
         assert.equal(await read(ada, open), "open");
       }
     }
-    /** What `ada` reads of the two tasks under another configuration. */
+    /** Returns what `ada` reads of the two tasks under another configuration. */
     const readBoth = async (document: JsonObject, files?: { readonly [path: string]: string }) => {
       await using gateway = await start(document, files);
       const ada = await gateway.connect({ as: "ada" });
@@ -347,8 +347,8 @@ describe("a token that was revoked", () => {
       else gate.refuse();
       rmSync(join(tokenDirectory(gateway.home), "ada"));
       if (when.startsWith("loses")) await waitUntil(() => gate.isCut);
-      // Long enough for several checks of the tokens. The outcome does not depend on it.
-      else await delay(4000);
+      // Long enough for two checks of the tokens. The outcome does not depend on it.
+      else await delay(2500);
       assert.deepEqual(statesOf(program), ["working"]);
       gate.open();
       await waitUntil(() => statesOf(program).join() === "cancelled");

@@ -1,4 +1,4 @@
-/** How telemetry is sent: compressed or not, and with certificates of the configuration. */
+/** The connection of telemetry: compressed or not, and with certificates of the configuration. */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";

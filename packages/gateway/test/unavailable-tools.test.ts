@@ -1,4 +1,4 @@
-/** What a client reads about tools that exist and are not offered: in `tools/call`, the meta-tools and composites. */
+/** Answers about tools that exist and are not offered: in `tools/call`, the meta-tools and composites. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-/** What a pause stops. */
+/** The calls that a pause stops. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

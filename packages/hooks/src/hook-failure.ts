@@ -1,5 +1,5 @@
 /**
- * Why a hook has no answer. The message is the end of a sentence that the client sees; the detail is
+ * The reason why a hook has no answer. The message is the end of a sentence that the client sees; the detail is
  * for the operator alone.
  */
 export class HookFailure extends Error {

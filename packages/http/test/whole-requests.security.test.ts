@@ -26,7 +26,7 @@ const limits = { headersTimeoutMs: 2000, requestTimeoutMs: 2000, lateCheckMs: 50
 const lastRequest = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 const firstRequest = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/** What a connection received, read as one byte each. */
+/** The bytes that a connection received, each as one character. */
 class Received {
   text = "";
   isClosed = false;

@@ -1,4 +1,4 @@
-/** What policies decide about: the names of tools that are not in the index and of features, and their source. */
+/** The subjects of policies: the names of tools that are not in the index and of features, and their source. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -3,7 +3,7 @@ import { mock, test } from "node:test";
 import { FirstContact, type RosterEntry } from "@toolcrib/inventory";
 import { type Health, localIdentity, type SourceChange, type ToolSource } from "@toolcrib/tool";
 
-/** What a source does during its first contact, by milliseconds after its start. */
+/** The behaviour of a source during its first contact, by milliseconds after its start. */
 type Course = { readonly [atMs: number]: Partial<Health> };
 
 /** Milliseconds that pass at a time. */

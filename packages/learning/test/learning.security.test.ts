@@ -1,4 +1,4 @@
-/** What is learned from whom, what is stored, and what a hostile client can do to the searches of others: nothing. */
+/** Learning from each client, the stored words, and hostile clients, which cannot change the searches of others. */
 
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";

@@ -1,4 +1,4 @@
-/** What responses hold together while they are read: none of them keeps the others from being read. */
+/** The bound of what responses hold together while they are read: none of them keeps the others from being read. */
 
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";

@@ -1,5 +1,5 @@
 /**
- * Where installed packages lie: `<project>/.mcp/tools/<toolId>` (MCPKG document, section 8) or
+ * The folders of installed packages: `<project>/.mcp/tools/<toolId>` (MCPKG document, section 8) or
  * `<home>/packages/<toolId>`, and their record in the home. A toolId never begins with a dot, so
  * names of this package's own files do.
  */

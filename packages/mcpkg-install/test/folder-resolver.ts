@@ -8,7 +8,7 @@ export interface Release {
   readonly toolId: string;
   readonly version: string;
   readonly archive: Uint8Array;
-  /** What the registry states, where it lies. */
+  /** The statement of the registry, where it is false. */
   readonly stated?: Partial<ResolvedPackage>;
 }
 

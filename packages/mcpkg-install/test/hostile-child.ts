@@ -10,7 +10,7 @@ import { keyIdOf } from "@toolcrib/mcpkg";
 import { hostileGroups } from "./hostile-cases.ts";
 import { archiveOf, install, key, plan } from "./sample-packages.ts";
 
-/** What happened. */
+/** The result of the attacks. */
 export interface HostileReport {
   readonly tried: number;
   readonly total: number;

@@ -46,7 +46,7 @@ function interrupt(place: TestPlace): void {
   });
 }
 
-/** What happens to the folder of the project, and how it comes back. */
+/** Losses of the folder of the project. Each returns a function that restores it. */
 const damages: { readonly [title: string]: (project: string) => () => void } = {
   "whose folder is a file now": (project) => {
     renameSync(project, `${project}.away`);

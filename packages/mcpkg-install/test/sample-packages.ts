@@ -33,7 +33,7 @@ const messageSchema = {
   required: ["message"],
 };
 
-/** What a sample package is. */
+/** The parts of a sample package. */
 export interface Sample {
   readonly toolId?: string;
   readonly version?: string;

@@ -1,4 +1,4 @@
-/** Who may replace an installed package, and the one flag that allows each exception. */
+/** Publishers that may replace an installed package, and the one flag that allows each exception. */
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -31,7 +31,7 @@ const url = "https://tools.example.com/demo.mcpkg";
 type Way = "file" | "url" | "registry";
 
 interface TrustCase {
-  /** What is installed first; undefined: nothing. */
+  /** The package that is installed first; undefined for none. */
   readonly first?: Sample;
   readonly second: Sample;
   readonly way: Way;

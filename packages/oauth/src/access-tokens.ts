@@ -10,7 +10,7 @@
 import type { Identity } from "@toolcrib/tool";
 import type { AuthorizationServer } from "oauth4webapi";
 import { type BearerChallenge, parseChallenge, scopesMaxCount } from "./challenge.ts";
-import { authenticateClient } from "./client-registration.ts";
+import { tokenRequester } from "./client-registration.ts";
 import { discoverIssuer } from "./discovery.ts";
 import {
   isLoginFor,
@@ -284,7 +284,7 @@ class LoginTokens implements TokenHolder {
   }
 
   #refreshLocked(old: string): Promise<LoginRecord> {
-    const { name, deps, server, fetch } = this.#parts;
+    const { name, deps } = this.#parts;
     return withLoginLock(name, deps, async () => {
       const stored = await this.#stored();
       const { accessToken, refreshToken } = stored ?? {};
@@ -296,18 +296,8 @@ class LoginTokens implements TokenHolder {
       const library = await loadLibrary();
       const signal = AbortSignal.timeout(refreshTimeoutMs);
       const as = await this.#metadataOf(stored.issuer, signal);
-      const { client, auth } = await authenticateClient(server, stored.client, as.issuer, library, deps);
-      const requester = {
-        library,
-        fetch,
-        as,
-        client,
-        auth,
-        resource: stored.resource,
-        signal,
-        now: deps.now,
-        scrub: deps.scrub,
-      };
+      const { client: known, resource } = stored;
+      const requester = await tokenRequester(this.#parts, { known, as, resource, library, signal });
       try {
         const tokens = await refreshTokens(requester, refreshToken, stored.scopes);
         const { expiresAt: _expiresAt, ...rest } = stored;

@@ -3,7 +3,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import type { Identity, Role } from "@toolcrib/tool";
 
-/** Which claims count (`serve.auth.jwt[].claims`). */
+/** The claims that count (`serve.auth.jwt[].claims`). */
 export interface ClaimRules {
   /** The claim with the name for people. @default "sub" */
   readonly name: string | undefined;

@@ -11,7 +11,7 @@ import type { ClientMethod, KnownClient } from "./login-record.ts";
 import { OAuthError } from "./oauth-error.ts";
 import type { OAuthFetch } from "./oauth-fetch.ts";
 import type { OAuthDeps, OAuthServer } from "./oauth-server.ts";
-import { type OAuthLibrary, requestOptions, toTokenError } from "./token-requests.ts";
+import { type OAuthLibrary, requestOptions, type TokenRequester, toTokenError } from "./token-requests.ts";
 
 /** The requirements of a new client. */
 export interface RegistrationRequest {
@@ -20,7 +20,7 @@ export interface RegistrationRequest {
   readonly signal: AbortSignal;
 }
 
-/** What a registration is made with. */
+/** Dependencies of a registration. */
 interface Registrar {
   readonly library: OAuthLibrary;
   readonly fetch: OAuthFetch;
@@ -159,6 +159,27 @@ export async function authenticateClient(
   const auth =
     known.method === "client_secret_post" ? library.ClientSecretPost(secret) : clientSecretBasic(secret);
   return { client, auth };
+}
+
+/** The parts of the owner of tokens that its requests need. */
+interface RequestingParts {
+  readonly server: OAuthServer;
+  readonly deps: OAuthDeps;
+  readonly fetch: OAuthFetch;
+}
+
+/**
+ * Returns the requester of tokens for `target.resource`, authenticated as the client `target.known` at `target.as`.
+ *
+ * @throws {OAuthError} `OAUTH_SETTING_INVALID`
+ */
+export async function tokenRequester(
+  { server, deps, fetch }: RequestingParts,
+  target: Pick<TokenRequester, "as" | "library" | "resource" | "signal"> & { readonly known: KnownClient },
+): Promise<TokenRequester> {
+  const { known, ...rest } = target;
+  const authenticated = await authenticateClient(server, known, rest.as.issuer, rest.library, deps);
+  return { ...rest, ...authenticated, fetch, now: deps.now, scrub: deps.scrub };
 }
 
 /**

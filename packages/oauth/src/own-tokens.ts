@@ -5,7 +5,7 @@
 
 import type { HolderParts, TokenHolder } from "./access-tokens.ts";
 import { type BearerChallenge, scopesMaxCount } from "./challenge.ts";
-import { authenticateClient, findClient } from "./client-registration.ts";
+import { findClient, tokenRequester } from "./client-registration.ts";
 import { type Discovered, discover } from "./discovery.ts";
 import type { LoginState } from "./login-record.ts";
 import { OAuthError } from "./oauth-error.ts";
@@ -114,19 +114,8 @@ export class OwnTokens implements TokenHolder {
     const { resource, server: as, scopes: offered } = await this.#discover(challenge, signal);
     const request = { redirectUris: [], grantTypes: ["client_credentials"], signal };
     const known = await findClient(server, as, request, { library, fetch, scrub: deps.scrub });
-    const { client, auth } = await authenticateClient(server, known, as.issuer, library, deps);
+    const requester = await tokenRequester(this.#parts, { known, as, resource, library, signal });
     const scopes = [...new Set([...(server.scopes ?? offered), ...this.#added])];
-    const requester = {
-      library,
-      fetch,
-      as,
-      client,
-      auth,
-      resource,
-      signal,
-      now: deps.now,
-      scrub: deps.scrub,
-    };
     const tokens = await requestOwnToken(requester, scopes);
     deps.learn(tokens.accessToken);
     this.#tokens = tokens;

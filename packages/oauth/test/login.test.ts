@@ -328,3 +328,46 @@ test("client credentials are authenticated with a private key", async () => {
   const options = { grant: "client_credentials", clientId: "robot", privateKey: async () => pem } as const;
   assert.ok(await tokenOf(new AccessTokens(serverAt(run.server.url, options), run.deps)));
 });
+
+test("a refresh and a request with client credentials go to the same client and resource, by the clock of the gateway", async () => {
+  const secret = "s3cret-of-the-client";
+  const wanted = { authorization_code: "refresh_token", client_credentials: "client_credentials" } as const;
+  for (const grant of ["authorization_code", "client_credentials"] as const) {
+    let refuses = false;
+    await using provider = await startHostileProvider({
+      metadata: (origin) => ({
+        ...defaultMetadata(origin),
+        token_endpoint_auth_methods_supported: ["client_secret_basic"],
+      }),
+      token: () =>
+        refuses
+          ? {
+              status: 400,
+              text: JSON.stringify({ error: "server_error", error_description: `of ${secret}` }),
+            }
+          : { access_token: "access", refresh_token: "refresh", token_type: "Bearer", expires_in: 600 },
+    });
+    await using deps = await createTestDeps();
+    const settings = serverAt(provider.url, { grant, clientId: "robot", clientSecret: async () => secret });
+    if (grant === "authorization_code") await logIn(settings, deps);
+    const tokens = new AccessTokens(settings, deps);
+    await tokenOf(tokens);
+    deps.advance(700_000);
+    await tokenOf(tokens);
+    const form = provider.tokenForms.at(-1);
+    assert.equal(form?.get("grant_type"), wanted[grant]);
+    assert.equal(form?.get("resource"), provider.url);
+    const credentials = Buffer.from(provider.authorizations.at(-1)?.split(" ")[1] ?? "", "base64").toString();
+    assert.equal(credentials, `robot:${secret}`);
+    const state = tokens.state();
+    const expiresAt = state?.kind === "logged in" ? (state.expiresAt ?? 0) : 0;
+    assert.ok(expiresAt > deps.now() + 500_000 && expiresAt <= deps.now() + 600_000, grant);
+    refuses = true;
+    deps.advance(700_000);
+    await assert.rejects(tokenOf(tokens), (error: Error & { code: string }) => {
+      assert.equal(error.code, "OAUTH_TOKEN_FAILED", grant);
+      assert.match(error.message, /server_error \(of \[secret\]\)$/);
+      return true;
+    });
+  }
+});

@@ -8,7 +8,7 @@ import { browse, makeTemporaryDirectory } from "@toolcrib/testing";
 export interface TestDeps extends OAuthDeps, AsyncDisposable {
   /** The stored secrets. */
   readonly secrets: Map<string, string>;
-  /** What redaction knows. */
+  /** The secrets that redaction knows. */
   readonly learned: Set<string>;
   /** Moves the clock forward. */
   advance(ms: number): void;

@@ -1,4 +1,4 @@
-/** Which clients are asked to log in, and at how many pages. */
+/** The clients that are asked to log in, and the number of their pages. */
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";

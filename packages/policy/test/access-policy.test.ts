@@ -1,4 +1,4 @@
-/** What the lists and the policy files decide together, and the attributes of clients. */
+/** Decisions of the lists and the policy files together, and the attributes of clients. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -54,7 +54,7 @@ function cell(row: string, column: number): string {
   return row.trim().split(/ +/)[column] as string;
 }
 
-/** What must happen: the events in order, each with its effect. */
+/** Returns the expected events in order, each with its effect. */
 function expected(server: ServerTrust, claims: ToolClaims): string[] {
   const { trustState, mutabilityClass, transport, denied } = server;
   const column = hints.indexOf(claims.readOnlyHint) * 3 + hints.indexOf(claims.destructiveHint);

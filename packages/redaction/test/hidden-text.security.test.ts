@@ -1,4 +1,4 @@
-/** What an attacker can hide in text, and in the names of members, that passes the removal of hidden characters. */
+/** The data that an attacker can hide in text and in names of members past the removal of hidden characters. */
 
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";

@@ -89,7 +89,7 @@ export interface BackendConfig {
   readonly transport?: () => ClientTransport;
 }
 
-/** Which tools to list. */
+/** The tools to list. */
 export interface ListToolsOptions {
   readonly namespace?: string;
   /** Tools that have all of these tags. */

@@ -13,7 +13,7 @@ interface Machine {
   readonly env?: { readonly [name: string]: string };
   readonly proxies?: { readonly [name: string]: string };
   readonly hosts?: readonly string[];
-  /** What the tools print, by the last word that names the command. */
+  /** The output of the tools, by the last word that names the command. */
   readonly prints?: { readonly [word: string]: string };
 }
 

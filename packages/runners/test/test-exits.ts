@@ -14,7 +14,7 @@ export class TestExits implements AsyncDisposable {
   readonly #directory: TemporaryDirectory;
   readonly #egress: Egress;
   readonly #refused: string[] = [];
-  /** What fetches were allowed to reach. */
+  /** The exits that fetches asked for, each with the hosts that it allows. */
   readonly requests: FetchExitRequest[] = [];
 
   constructor(directory: TemporaryDirectory) {

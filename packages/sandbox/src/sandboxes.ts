@@ -20,7 +20,7 @@ export interface SandboxesOptions {
   readonly hasGroups?: boolean;
   /** Limits of all sandboxes together. @default those of `SandboxTotals` */
   readonly totals?: Partial<SandboxTotals>;
-  /** How tiers are tried. */
+  /** The trials of tiers. */
   readonly trials?: {
     /** Milliseconds of the first trial of a tier, or of its network; doubled for each further one, up to 60,000. @default 10,000 */
     readonly timeoutMs?: number;

@@ -1,4 +1,4 @@
-/** What a contained program can change itself does not widen its sandbox at the next start. */
+/** A contained program cannot widen its sandbox at the next start by files that it can change. */
 
 import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";

@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
 import { test } from "node:test";
 import { createProcessLauncher, type SpawnRequest } from "@toolcrib/process";
 import { createSandboxes, run, strictPolicy } from "./sandbox-harness.ts";
@@ -15,6 +16,25 @@ function groupFolder(pid: number): string {
   const old = lines.find((line) => line.split(":")[1] === "pids");
   const group = (old ?? lines.find((line) => line.startsWith("0::")) ?? "").split(":").slice(2).join(":");
   return join("/sys/fs/cgroup", old === undefined ? "" : "pids", group);
+}
+
+function createTestLauncher() {
+  return createProcessLauncher({
+    env: { PATH: "/usr/bin:/bin" },
+    now: Date.now,
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+    randomBytes,
+  });
+}
+
+/** Reads a stream until its text matches one of `ends`, or it ends. */
+async function readUntil(stream: Readable, ...ends: readonly RegExp[]): Promise<string> {
+  let text = "";
+  for await (const part of stream.iterator({ destroyOnReturn: false })) {
+    text += String(part);
+    if (ends.some((end) => end.test(text))) break;
+  }
+  return text;
 }
 
 const [report] = await createSandboxes().check();
@@ -58,12 +78,7 @@ test("groups that an earlier process with the same id left are removed", { skip 
 });
 
 test("a process joins a group of its own, which ends with it", { skip }, async () => {
-  await using launcher = createProcessLauncher({
-    env: { PATH: "/usr/bin:/bin" },
-    now: Date.now,
-    logger: { debug() {}, info() {}, warn() {}, error() {} },
-    randomBytes,
-  });
+  await using launcher = createTestLauncher();
   const spec = {
     command: "/bin/sh",
     args: ["-c", "echo ready; cat"],
@@ -93,27 +108,31 @@ test("a process joins a group of its own, which ends with it", { skip }, async (
 });
 
 test("all sandboxes together have the processes of their total, and no more of them start than allowed", async (context) => {
-  const totals = { processes: 40, sandboxes: 2 };
-  const sandboxes = createSandboxes(undefined, totals);
-  const fork = {
-    program: "/bin/sh",
-    args: [
-      "-c",
-      "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 5 & done; echo done; wait",
-    ],
-    env: { PATH: "/usr/bin:/bin" },
-  };
-  await using first = await sandboxes.prepare(fork, strictPolicy());
-  await using second = await sandboxes.prepare(fork, strictPolicy());
-  await assert.rejects(sandboxes.prepare(fork, strictPolicy()), {
+  const sandboxes = createSandboxes(undefined, { processes: 40, sandboxes: 2 });
+  await using launcher = createTestLauncher();
+  // Those of both stay until this test ends.
+  const forking = `exec 2>&1; for i in ${"1 ".repeat(20)}; do sleep 600 & done; echo done; read end`;
+  const launch = () =>
+    launcher.launch(
+      {
+        ...{ command: "/bin/sh", args: ["-c", forking], env: {}, label: "forking", cwd: "/" },
+        contain: (request: SpawnRequest) => sandboxes.prepare(request, strictPolicy()),
+      },
+      { signal: AbortSignal.timeout(30_000) },
+    );
+  await using first = await launch();
+  await using second = await launch();
+  const request = { program: "/bin/sh", args: ["-c", "true"], env: {} };
+  await assert.rejects(sandboxes.prepare(request, strictPolicy()), {
     code: "SANDBOX_LIMIT",
     message: /2 run already/,
   });
   if (skip !== false) return void context.diagnostic(skip);
-  const ends = await Promise.all([first, second].map(({ request }) => run(request)));
+  const failure = /fork|Resource temporarily unavailable/i;
+  const texts = await Promise.all([first, second].map((one) => readUntil(one.stdout, failure, /done/)));
   // One of them, or both, cannot start all of their processes.
   assert.ok(
-    ends.some(({ stderr }) => /fork|Resource temporarily unavailable/i.test(stderr)),
-    JSON.stringify(ends),
+    texts.some((text) => failure.test(text)),
+    JSON.stringify(texts),
   );
 });

@@ -35,7 +35,7 @@ const secret = "the-secret-of-the-machine";
 /** The descriptor with which every program is started, as if the gateway had inherited it. A tier uses 9 itself. */
 const descriptor = 8;
 
-/** What only a contained program can try. */
+/** The attacks that only a contained program can try. */
 const withoutControl = ["make_a_mount_writable_again"];
 
 type Results = { readonly [probe: string]: string };
@@ -178,7 +178,7 @@ async function contained(
   return { results: await resultsOf(request), isGrouped };
 }
 
-/** What `uid` can do outside; what only root can, as root. */
+/** Returns what `uid` can do outside; root does what only root can. */
 async function uncontained(uid: number, machine: Machine): Promise<Results> {
   const request = withDescriptor(requestOf(machine, "escape"), machine.facts.secretFile);
   const env = { ...request.env, SECRET_OF_THE_GATEWAY: secret };

@@ -7,11 +7,11 @@ import { existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync } from "
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { kill } from "node:process";
 import { test } from "node:test";
-import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { chooseStartParent, Sandboxes } from "@toolcrib/sandbox";
-import { makeTemporaryDirectory, writeFiles } from "@toolcrib/testing";
+import { makeTemporaryDirectory, waitUntil, writeFiles } from "@toolcrib/testing";
 import { run, strictPolicy, type TierId, tierIds, unavailableReason } from "./sandbox-harness.ts";
 
 const secret = "the key of a person";
@@ -105,13 +105,16 @@ for (const tier of tierIds) {
     await using directory = await makeProject();
     // The kernel keeps no folder of a program that has ended, whose parent never asks for its status. A shell would ask: it has
     // become another program by then.
-    const parent = spawn("/bin/sh", ["-c", "sleep 1 & echo $!; exec sleep 600"], {
+    const parent = spawn("/bin/sh", ["-c", "sleep 600 & echo $!; exec sleep 600"], {
       stdio: ["ignore", "pipe", "ignore"],
     });
     try {
       const [line] = (await once(parent.stdout, "data")) as [Buffer];
-      const process = `/proc/${line.toString().trim()}`;
-      while (!readFileSync(`${process}/stat`, "utf8").includes(") Z ")) await setImmediate();
+      const pid = Number(line.toString());
+      const process = `/proc/${pid}`;
+      await waitUntil(() => readFileSync(`/proc/${parent.pid}/comm`, "utf8") === "sleep\n");
+      kill(pid, "SIGKILL");
+      await waitUntil(() => readFileSync(`${process}/stat`, "utf8").includes(") Z "));
       assert.throws(() => readlinkSync(`${process}/cwd`), "otherwise this tests nothing");
       symlinkSync(`${process}/cwd`, directory.join("project/gone"));
       for (const path of [`${process}/cwd`, `${process}/cwd/a.txt`, "gone", `--dir=${process}/cwd`])

@@ -1,4 +1,4 @@
-/** What programs print where their sandbox refuses them something, and what is read from it. */
+/** The output of programs to which their sandbox refuses something, and the need that is read from it. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-/** What was used of budgets, as the gateways of a home share it and as a killed one leaves it. */
+/** The used parts of budgets, as the gateways of a home share them and as a killed one leaves them. */
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";

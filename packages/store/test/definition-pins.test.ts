@@ -1,4 +1,4 @@
-/** What `DefinitionPins` accepts and stores, against servers that try to be accepted unnoticed. */
+/** Pins that `DefinitionPins` accepts and stores, against servers that try to be accepted unnoticed. */
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";

@@ -79,7 +79,7 @@ interface Attack {
   /** Kinds of the findings before and after the next start of both writers. */
   readonly before: readonly string[];
   readonly after: readonly string[];
-  /** What a start records, or another finding says. */
+  /** The record of a start, or the text of another finding. */
   readonly says: RegExp;
 }
 

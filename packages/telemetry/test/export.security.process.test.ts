@@ -1,4 +1,4 @@
-/** What is sent to a collector that fails, and what becomes of data that cannot be sent: always bounded, always counted. */
+/** The data for a collector that fails is always bounded, and what cannot be sent is always counted. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";

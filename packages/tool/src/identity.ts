@@ -26,7 +26,7 @@ export interface Identity {
   /** The profile through whose endpoint the caller came. It narrows what the caller may use. @default none */
   readonly profile?: string | undefined;
   /**
-   * Which of the tokens with its name authenticated it. Sessions and tasks belong to it too, so that a later token of the
+   * Id of the token that authenticated it, among those with its name. Sessions and tasks belong to it too, so that a later token of the
    * same name does not get those of a revoked one; all else belongs to the name. @default its issuer has no tokens of the gateway
    */
   readonly credential?: string | undefined;

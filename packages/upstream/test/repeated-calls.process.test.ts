@@ -35,7 +35,7 @@ async function startBreakingServer() {
   const transports = new Map<string, StreamableHTTPServerTransport>();
   const subscribed: string[] = [];
   let listCount = 0;
-  /** What happens to the next executions. */
+  /** The losses at the next executions, in their order. */
   const breaks: ("connection" | "connection and session" | "answer")[] = [];
   let current: IncomingMessage | undefined;
   const executed = (key: string) => {

@@ -22,7 +22,7 @@ export type ResolvedTransport = Awaited<
   ReturnType<Parameters<typeof createUpstreamServer>[0]["resolveTransport"]>
 >;
 
-/** What is remembered about a server. */
+/** The remembered facts about a server. */
 export type RememberedServer = NonNullable<Parameters<typeof createUpstreamServer>[0]["remembered"]>;
 
 /** A message that was sent to a client. */

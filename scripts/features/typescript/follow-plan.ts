@@ -21,7 +21,7 @@ export interface Peer {
   close(): Promise<void>;
 }
 
-/** What became of two tasks: one that ran to its end, and one that was cancelled. */
+/** The results of two tasks: one that ran to its end, and one that was cancelled. */
 export interface RanTasks {
   /** Status after the start, as `tasks/get` says. */
   readonly running: string;
@@ -94,7 +94,7 @@ const capabilities = {
   extensions: { [uiExtension]: { mimeTypes: ["text/html;profile=mcp-app"] } },
 };
 
-/** What a client declares. */
+/** The capabilities that a client declares. */
 export type Declared = typeof capabilitiesWithoutPages & {
   readonly extensions?: typeof capabilities.extensions;
 };

@@ -1,5 +1,5 @@
 /**
- * Which process has the other end of a connection on this machine, as Linux reports it: the table of the connections of
+ * Finds the process that has the other end of a connection on this machine, as Linux reports it: the table of the connections of
  * TCP (proc_pid_net(5)) and the open files of the process.
  */
 

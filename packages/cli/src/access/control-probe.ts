@@ -1,4 +1,4 @@
-/** Whether a control socket is that of a running gateway. */
+/** Finds out whether a control socket is that of a running gateway. */
 
 import { lstatSync } from "node:fs";
 import { connect } from "node:net";

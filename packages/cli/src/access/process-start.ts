@@ -1,5 +1,5 @@
 /**
- * When a process started, as Linux reports it: the id of a process is used again, for process 1 of a container at each
+ * Finds the time at which a process started, as Linux reports it: the id of a process is used again, for process 1 of a container at each
  * start, and a file that names one can be left by another.
  */
 

@@ -1,6 +1,6 @@
 /**
- * What an add fetched into the home when nothing is saved in the end. After an answer of no, or a dry run, it is removed
- * again. After a failure it stays, because the next attempt needs it, and a note names the command that removes it. A
+ * Packages that an add fetched into the home when nothing is saved in the end. After an answer of no, or a dry run, they are removed
+ * again. After a failure they stay, because the next attempt needs them, and a note names the command that removes them. A
  * package that an entry of a known configuration of the home uses is left alone.
  */
 

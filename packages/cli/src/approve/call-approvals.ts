@@ -1,5 +1,5 @@
 /**
- * Whose calls still need an approval after their definitions were approved. The approval of a definition offers a tool;
+ * Names the tools whose calls still need an approval after their definitions were approved. The approval of a definition offers a tool;
  * each call of a tool of an unverified server that is not known to be read-only needs another one.
  */
 

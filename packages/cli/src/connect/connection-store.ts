@@ -28,7 +28,7 @@ export interface Connection {
   readonly before: string | undefined;
   /** SHA-256 of the bytes that were written, as hexadecimal digits. */
   readonly writtenSha256: string;
-  /** Which gateway its entry is for, as `ownerOf` returns it; undefined in records of earlier versions. */
+  /** The gateway that its entry is for, as `ownerOf` returns it; undefined in records of earlier versions. */
   readonly owner: string | undefined;
   /** The token that was created for the client; undefined where none was. */
   readonly createdToken: string | undefined;

@@ -1,5 +1,5 @@
 /**
- * Which gateway an entry in the file of a client is for, whatever its user or the client changed in it. Reads the
+ * Finds the gateway that an entry in the file of a client is for, whatever its user or the client changed in it. Reads the
  * tokens of the home.
  */
 
@@ -12,7 +12,7 @@ import type { CliContext } from "../cli-context.ts";
 import { type Connection, sha256Of } from "./connection-store.ts";
 import { tokenOf } from "./gateway-entry.ts";
 
-/** What an entry says about its gateway. An address says nothing: homes can share one, and a user can change it. */
+/** The facts of an entry about its gateway. An address is none: homes can share one, and a user can change it. */
 interface Named {
   /** The home in the arguments of its command. */
   readonly home: string | undefined;

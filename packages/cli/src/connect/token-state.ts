@@ -1,4 +1,4 @@
-/** Whether a gateway accepts the token with which a client was connected. Reads the files of the home and of the client. */
+/** Finds out whether a gateway accepts the token with which a client was connected. Reads the files of the home and of the client. */
 
 import { type ClientProgram, clientPrograms, serverIn } from "@toolcrib/clients";
 import type { CliContext } from "../cli-context.ts";

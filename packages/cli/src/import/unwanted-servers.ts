@@ -110,7 +110,7 @@ async function changeAll(
   return true;
 }
 
-/** What a server is known by: its settings without secrets, and the values of these in their order. */
+/** The facts by which a server is known: its settings without secrets, and the values of these in their order. */
 interface Known {
   readonly settings: string;
   /** Undefined where it has none, or not all are known. */

@@ -1,5 +1,5 @@
 /**
- * Which tools exist here, as far as it is known without a gateway: by the servers, toolspecs and saved tools of
+ * Finds the tools that exist here, as far as they are known without a gateway: by the servers, toolspecs and saved tools of
  * this home and its configuration, and by the packages. Starts nothing. A tool of a server that is there counts as
  * existing: only a call knows what the server has.
  */

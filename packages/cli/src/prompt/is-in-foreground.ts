@@ -1,5 +1,5 @@
 /**
- * Whether this process may read from its terminal: the system stops a job of the background that does (SIGTTIN).
+ * Finds out whether this process may read from its terminal: the system stops a job of the background that does (SIGTTIN).
  * Starts `ps` where there is no `/proc`. Never reads from the terminal.
  */
 

@@ -13,7 +13,7 @@ export const readingOptions = {
   },
 } as const satisfies CliOptions;
 
-/** Which registries are read, and how. */
+/** Options that choose the registries, and how they are read. */
 export const registryOptions = {
   registry: {
     value: "registry",

@@ -1,5 +1,5 @@
 /**
- * When V8 may optimize the code of a gateway. Its start runs once, and a gateway can then wait for hours, so the launcher
+ * Decides when V8 may optimize the code of a gateway. Its start runs once, and a gateway can then wait for hours, so the launcher
  * turns both optimizing compilers off (`bin/toolcrib.js`): their code and what they keep are 9 MB of an idle gateway. With
  * the first call, the gateway turns one on again. The other one, Maglev, makes the first ten thousand calls cheaper and none
  * after them, and its graphs leave 11 MB behind.

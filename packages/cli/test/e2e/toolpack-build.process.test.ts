@@ -1,4 +1,4 @@
-/** What `toolcrib toolpack build` refuses, and what it writes besides images. */
+/** `toolcrib toolpack build`: the input that it refuses, and the files that it writes besides images. */
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** What `toolcrib toolpack fetch` downloads, from a mirror on loopback, and what it refuses; the engine with a folder. */
+/** `toolcrib toolpack fetch`: its downloads, from a mirror on loopback, and its refusals; the engine with a folder. */
 
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";

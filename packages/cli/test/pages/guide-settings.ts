@@ -1,4 +1,4 @@
-/** What the guides need: servers that they name, a registry on loopback, a client whose call waits. */
+/** Settings of the guides: servers that they name, a registry on loopback, a client whose call waits. */
 
 import assert from "node:assert/strict";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** What the pages about operation need: a gateway with the servers that they name, a systemd, a proxy with TLS. */
+/** Settings of the pages about operation: a gateway with the servers that they name, a systemd, a proxy with TLS. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -51,7 +51,7 @@ async function withGithub(place: Place) {
   assert.equal((await place.run("toolcrib call github__echo -a text=hello")).code, 0);
 }
 
-/** What the pages about incidents name. */
+/** The values of names in the pages about incidents. */
 const githubValues = (place: Place): Values => ({ CALL_ID: () => newestCall(place), SERVER: "github" });
 
 /** Programs that a systemd answers, below `bin/`. They do what `toolcrib service` asks for, and nothing else. */

@@ -1,5 +1,5 @@
 /**
- * What the commands of a page need before they run here: the servers and files that its reader has, and what stands
+ * Settings of pages whose commands need something before they run here: the servers and files that its reader has, and what stands
  * for a name, an address or an id of the reader. Everything else in a command is run as the page shows it.
  */
 
@@ -23,7 +23,7 @@ export interface Place {
 /** Text of commands, and what stands in its place; a function is called at each use. */
 export type Values = { readonly [text: string]: string | (() => string | Promise<string>) };
 
-/** How a page is run. */
+/** The settings of one page. */
 export interface PageSetting {
   /** Whether the page begins without a configuration. @default false: with that of the quickstart */
   readonly isEmpty?: boolean;

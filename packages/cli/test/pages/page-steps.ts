@@ -1,5 +1,5 @@
 /**
- * What a page shows to do, in order: files to write, commands with the output that the page shows, and commands
+ * The steps that a page shows, in order: files to write, commands with the output that the page shows, and commands
  * without one. Also every command of all pages, for the inventory.
  */
 
@@ -15,7 +15,7 @@ export type Step =
   | {
       readonly kind: "command";
       readonly command: string;
-      /** What a transcript shows; undefined for a command without output, which has to succeed. */
+      /** The output that a transcript shows; undefined for a command without output, which has to succeed. */
       readonly output: string | undefined;
     };
 

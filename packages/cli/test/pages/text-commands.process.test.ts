@@ -44,7 +44,7 @@ function inText(page: string): readonly (readonly string[])[] {
   );
 }
 
-/** What changes something comes after what shows it. */
+/** Whether a command changes something; such commands run after those that only show it. */
 const isChange = (line: string) =>
   /^(?:pause|disable|enable|release|resume|disconnect|connect|add|init|import$)/.test(line);
 

@@ -1,5 +1,5 @@
 /**
- * Which flows of a trail chance does not explain. Values can be equal without a flow: constants, enumerations and ids
+ * Finds the flows of a trail that chance does not explain. Values can be equal without a flow: constants, enumerations and ids
  * of a small pool are in results and arguments of unrelated calls. So the flows between two tools are compared with
  * the number that would be there if results had their values at random. Pure.
  */

@@ -1,5 +1,5 @@
 /**
- * Whether a value that one schema describes is one that another schema allows, as far as that follows from
+ * Decides whether a value that one schema describes is one that another schema allows, as far as that follows from
  * types, properties, items and enumerations. Every other keyword must be the same in both: what is not
  * understood does not fit. Pure; recursion is limited.
  */

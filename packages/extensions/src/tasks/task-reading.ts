@@ -1,5 +1,5 @@
 /**
- * Whether the result of a task may be read now. A result can be read long after its call was admitted: what the operator
+ * Decides whether the result of a task may be read now. A result can be read long after its call was admitted: what the operator
  * decided meanwhile counts. The policy of now decides about the call with the facts of then.
  *
  * A result that is withheld is kept: it can be read when its tool may be used again.

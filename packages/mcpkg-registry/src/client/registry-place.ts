@@ -1,4 +1,4 @@
-/** Where a registry is: a folder, or the URL of one that a web server serves. Pure. */
+/** The place of a registry: a folder, or the URL of one that a web server serves. Pure. */
 
 import { isAbsolute } from "node:path";
 import { McpkgRegistryError } from "../mcpkg-registry-error.ts";

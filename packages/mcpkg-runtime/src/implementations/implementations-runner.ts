@@ -15,7 +15,7 @@ import { McpkgRuntimeError } from "../runtime-error.ts";
 import { createStarlarkRunner, type StarlarkRunnerDeps } from "../starlark/starlark-runner.ts";
 import type { Verdict } from "./select.ts";
 
-/** Which implementation ran a call. */
+/** The implementation that ran a call. */
 export interface ImplementationRun {
   readonly callId: string;
   /** Id of the implementation that ran; undefined where none could be started. */

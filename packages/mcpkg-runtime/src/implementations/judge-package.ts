@@ -1,4 +1,4 @@
-/** Which implementations of an installed package run on this machine, as it is configured, and why. */
+/** Finds the implementations of an installed package that run on this machine, as it is configured, with the reasons. */
 
 import { access } from "node:fs/promises";
 import { isCodedError } from "@toolcrib/diagnostics";

@@ -1,5 +1,5 @@
 /**
- * Whether the result of a call is what a test expects (MCPKG document, section 5): the output
+ * Decides whether the result of a call is what a test expects (MCPKG document, section 5): the output
  * schema, the expected part, and the assertions. Pure: calls nothing.
  */
 

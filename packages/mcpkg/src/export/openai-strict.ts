@@ -1,5 +1,5 @@
 /**
- * Whether a schema can be used with `strict: true` (OpenAI, "Structured Outputs", supported schemas). A schema
+ * Decides whether a schema can be used with `strict: true` (OpenAI, "Structured Outputs", supported schemas). A schema
  * that is not within these rules would be refused; without `strict` it is a hint. Pure.
  */
 
