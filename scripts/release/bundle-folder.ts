@@ -6,8 +6,8 @@
 
 import assert from "node:assert/strict";
 import { cpSync, writeFileSync } from "node:fs";
-import { isBuiltin } from "node:module";
-import { basename, dirname, isAbsolute, join, sep } from "node:path";
+import { createRequire, isBuiltin } from "node:module";
+import { dirname, isAbsolute, join, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import {
   type CodeSplittingGroup,
@@ -31,6 +31,9 @@ const ownEntries: { readonly [name: string]: string } = {
 
 /** The module with the parts of undici that are loaded with the first connection. */
 const undiciName = "undici.cjs";
+
+/** The module of the engine of policies, beside its WebAssembly. */
+const cedarName = "cedar-wasm.cjs";
 
 /** Number of files at most for modules that entries share. The published command has at most 400 files. */
 const sharedFilesMaxCount = 24;
@@ -80,6 +83,7 @@ export async function bundleFolder(bundle: FolderBundle): Promise<BundledModules
   const { root, folder, format } = bundle;
   const sources = new Set<string>();
   const undici = new Set<string>();
+  const cedar = new Set<string>();
   const libraries = new LateLibraries(root, (path) => isOwnModule(path, root));
   const entries = { ...bundle.entries, ...(bundle.startsGateways ? ownEntries : {}) };
   const isEntry = new Set(Object.values(entries).map((path) => join(root, path)));
@@ -105,6 +109,7 @@ export async function bundleFolder(bundle: FolderBundle): Promise<BundledModules
         },
       },
       ownRequires(undici),
+      ownEngine(cedar),
       ...(bundle.keepsPlaces === true ? [keptPlaces(placesKept.map((path) => join(root, path)))] : []),
       libraries.plugin(),
       format === "esm" ? places : lateModules,
@@ -141,8 +146,12 @@ export async function bundleFolder(bundle: FolderBundle): Promise<BundledModules
     assertComplete(file, names);
     assert(format === "esm" || file.code.startsWith('"use strict"'), `${file.fileName} is not strict`);
   }
-  const wasm = modules.find((path) => basename(path) === "cedar_wasm.js");
-  if (wasm !== undefined) cpSync(join(wasm, "../cedar_wasm_bg.wasm"), join(folder, "cedar_wasm_bg.wasm"));
+  for (const path of cedar) {
+    cpSync(path, join(folder, cedarName));
+    cpSync(join(path, "../cedar_wasm_bg.wasm"), join(folder, "cedar_wasm_bg.wasm"));
+    modules.push(path);
+    sources.add(path);
+  }
   const ofUndici = undici.size === 0 ? [] : await bundleUndici(root, folder, undici);
   const ofLibraries = await libraries.write(root, folder, (chunk) => assertComplete(chunk, new Set()));
   return { modules: [...modules, ...ofUndici, ...ofLibraries], sources: [...sources] };
@@ -213,6 +222,21 @@ function ownRequires(undici: Set<string>): Plugin {
         undici.add(part);
         return `require("./${undiciName}")[${JSON.stringify(part)}]`;
       });
+    },
+  };
+}
+
+/**
+ * Keeps the module of the engine of policies in a file of its own, which can be loaded anew. @param paths gets its path
+ */
+function ownEngine(paths: Set<string>): Plugin {
+  const resolution = 'require.resolve("@cedar-policy/cedar-wasm/nodejs")';
+  return {
+    name: "engine of policies",
+    transform: (code, path) => {
+      if (path.includes("node_modules") || !code.includes(resolution)) return null;
+      paths.add(createRequire(path).resolve("@cedar-policy/cedar-wasm/nodejs"));
+      return code.replaceAll(resolution, `require.resolve("./${cedarName}")`);
     },
   };
 }

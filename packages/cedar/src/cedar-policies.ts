@@ -24,7 +24,8 @@ import type {
 import { isNormalizedUri } from "@toolcrib/policy";
 import { type Identity, rightsKey } from "@toolcrib/tool";
 import type { ArgumentQuestion } from "./argument-questions.ts";
-import { type CedarModule, loadCedar } from "./cedar-module.ts";
+import { CedarError } from "./cedar-error.ts";
+import { type CedarModule, cedarInForce, isInForce, loadCedar } from "./cedar-module.ts";
 import type { ParsedPolicies, Policy } from "./parse-policies.ts";
 import { type PolicyReads, readsOf } from "./policy-reads.ts";
 import { isPartMatched, isScopeMatched } from "./policy-scope.ts";
@@ -73,12 +74,13 @@ interface KnownTarget {
   readonly entities: readonly EntityJson[];
 }
 
-/** Loads the engine and prepares `parsed`. @throws {Error} when the engine cannot be loaded or refuses valid policies */
+/** Loads the engine and prepares `parsed`. @throws {Error} when the engine cannot be loaded, failed too often, or refuses valid policies */
 export async function openCedarPolicies(
   parsed: ParsedPolicies,
   deps: CedarPoliciesDeps,
 ): Promise<CedarPolicies> {
-  return new CedarPolicies(await loadCedar(), parsed, deps);
+  await loadCedar();
+  return new CedarPolicies(parsed, deps);
 }
 
 /** Policies of files, ready to decide. Dispose of it after the last decision. */
@@ -87,7 +89,8 @@ export class CedarPolicies implements FilePolicies, Disposable {
 
   readonly digest: string;
   readonly policies: readonly Policy[];
-  readonly #cedar: CedarModule;
+  /** The engine that has these policies. */
+  #cedar: CedarModule;
   readonly #deps: CedarPoliciesDeps;
   readonly #byRule: ReadonlyMap<string, Policy>;
   readonly #reads: PolicyReads;
@@ -101,8 +104,7 @@ export class CedarPolicies implements FilePolicies, Disposable {
   readonly #clients = new Map<string, KnownClient>();
   readonly #targets = new WeakMap<PolicyTarget, KnownTarget>();
 
-  constructor(cedar: CedarModule, { policies, sources }: ParsedPolicies, deps: CedarPoliciesDeps) {
-    this.#cedar = cedar;
+  constructor({ policies, sources }: ParsedPolicies, deps: CedarPoliciesDeps) {
     this.#deps = deps;
     this.policies = policies;
     this.#byRule = new Map(policies.map((policy) => [policy.rule, policy]));
@@ -117,15 +119,32 @@ export class CedarPolicies implements FilePolicies, Disposable {
     this.digest = `sha256:${hash("sha256", JSON.stringify(texts), "hex")}`;
     CedarPolicies.#opened += 1;
     this.#setId = `toolcrib ${CedarPolicies.#opened}`;
-    const staticPolicies = Object.fromEntries(policies.map(({ rule, text }) => [rule, text]));
-    const prepared = cedar.preparsePolicySet(this.#setId, { staticPolicies });
-    if (prepared.type === "failure") throw new Error(prepared.errors[0]?.message ?? "policies were refused");
+    this.#cedar = this.#prepared(cedarInForce());
   }
 
-  /** Frees the memory of the engine. */
+  /** Frees the memory of the engine. Never throws. */
   [Symbol.dispose](): void {
-    this.#cedar.preparsePolicySet(this.#setId, { staticPolicies: {} });
     this.#verdicts.clear();
+    try {
+      if (isInForce(this.#cedar)) this.#cedar.preparsePolicySet(this.#setId, { staticPolicies: {} });
+    } catch {
+      // It is out of use now, which is reported, and its memory is free without it.
+    }
+  }
+
+  /** Returns the engine with these policies. */
+  #engine(): CedarModule {
+    const cedar = cedarInForce();
+    if (cedar !== this.#cedar) this.#cedar = this.#prepared(cedar);
+    return cedar;
+  }
+
+  /** Gives an engine these policies. */
+  #prepared(cedar: CedarModule): CedarModule {
+    const staticPolicies = Object.fromEntries(this.policies.map(({ rule, text }) => [rule, text]));
+    const prepared = cedar.preparsePolicySet(this.#setId, { staticPolicies });
+    if (prepared.type === "failure") throw new Error(prepared.errors[0]?.message ?? "policies were refused");
+    return cedar;
   }
 
   decide(request: PolicyRequest): Decision {
@@ -137,6 +156,7 @@ export class CedarPolicies implements FilePolicies, Disposable {
     let verdict = this.#verdicts.get(key);
     if (verdict === undefined) {
       verdict = this.#evaluate(request, client, target);
+      if (verdict.kind === "unavailable") return toDecision(verdict, request);
       if (this.#verdicts.size >= maxVerdicts) this.#verdicts.clear();
       this.#verdicts.set(key, verdict);
     }
@@ -201,7 +221,7 @@ export class CedarPolicies implements FilePolicies, Disposable {
     };
     if (!isWellFormed(asked)) return refused(notWellFormed, allPolicies);
     try {
-      const answer = this.#cedar.statefulIsAuthorized(asked);
+      const answer = this.#engine().statefulIsAuthorized(asked);
       if (answer.type === "failure") {
         return refused(`the policies cannot be evaluated: ${answer.errors[0]?.message}`, allPolicies);
       }
@@ -211,7 +231,7 @@ export class CedarPolicies implements FilePolicies, Disposable {
       const policies = this.#inOrder(diagnostics.reason);
       return decision === "allow" ? allowed(policies) : forbidden(policies);
     } catch (cause) {
-      return refused(`the policy engine failed: ${messageOf(cause)}`, allPolicies);
+      return { kind: "unavailable", why: unavailableText(cause) };
     }
   }
 
@@ -315,7 +335,14 @@ type Verdict =
       readonly why: string;
       readonly rule: string;
       readonly message: string | undefined;
-    };
+    }
+  /** The engine failed. It is not remembered: the next one decides. */
+  | { readonly kind: "unavailable"; readonly why: string };
+
+function unavailableText(cause: unknown): string {
+  if (!(cause instanceof CedarError)) return `the policy engine failed: ${messageOf(cause)}`;
+  return cause.message.replace(/^T/, "t");
+}
 
 function allowed(policies: readonly Policy[]): Verdict {
   const rule = policies[0]?.rule ?? allPolicies;
@@ -335,9 +362,18 @@ function refused(why: string, rule: string, message?: string): Verdict {
 
 function toDecision(verdict: Verdict, { identity, target: { id }, action }: PolicyRequest): Decision {
   if (verdict.kind === "allow") return verdict;
-  const { why, rule, message } = verdict;
   const shown = id.length <= shownMaxLength ? id : `${id.slice(0, shownMaxLength)}…`;
   const verb = action === "save" || action === "approve" ? action : "use";
+  if (verdict.kind === "unavailable") {
+    return {
+      kind: "deny",
+      code: "POLICY_UNAVAILABLE",
+      reason: `"${identity.name}" may not ${verb} "${shown}" now: ${verdict.why} (${allPolicies})`,
+      rule: allPolicies,
+      hint: "try again in a minute; the operator sees the state of the engine with toolcrib status",
+    };
+  }
+  const { why, rule, message } = verdict;
   return {
     kind: "deny",
     code: "POLICY_DENIED",

@@ -11,6 +11,7 @@ import { type ClientAttributes, defaultAllowedTools } from "@toolcrib/policy";
 import type { AuditStore } from "@toolcrib/store";
 import type { Identity } from "@toolcrib/tool";
 import { CedarError } from "./cedar-error.ts";
+import { type EngineFailures, engineFailures, watchEngine } from "./cedar-module.ts";
 import { type CedarPolicies, openCedarPolicies } from "./cedar-policies.ts";
 import { findLockedOut } from "./locked-out.ts";
 import { type ParsedPolicies, parsePolicies } from "./parse-policies.ts";
@@ -39,6 +40,8 @@ export interface PolicyStatus {
   readonly digest: string;
   /** Why the present texts of the files are not in force; absent when they are. */
   readonly problem?: string;
+  /** The failures of the policy engine since the gateway started; absent where it never failed. */
+  readonly engine?: EngineFailures;
 }
 
 /** The policies of another configuration. It disposes of those that are not put in force. */
@@ -57,6 +60,7 @@ export class LivePolicies implements AsyncDisposable {
   #files: readonly PolicyFile[];
   #deps: LivePoliciesDeps;
   readonly #timer: NodeJS.Timeout;
+  readonly #engine: Disposable;
   #current: CedarPolicies;
   #seen: string;
   #problem: string | undefined;
@@ -79,6 +83,10 @@ export class LivePolicies implements AsyncDisposable {
     this.#timer = setInterval(() => {
       this.#polling = this.#polling.then(() => this.#poll());
     }, pollMs).unref();
+    this.#engine = watchEngine({
+      failed: (problem) => this.#engineFailed(problem),
+      usable: () => this.#engineUsable(),
+    });
   }
 
   /**
@@ -144,19 +152,40 @@ export class LivePolicies implements AsyncDisposable {
 
   status(): PolicyStatus {
     const { digest, policies } = this.#current;
+    const engine = engineFailures();
     return {
       files: this.#files.map(({ name }) => name),
       policies: policies.filter(({ rule }) => !isBuiltIn(rule)).length,
       digest,
       ...(this.#problem === undefined ? undefined : { problem: this.#problem }),
+      ...(engine === undefined ? undefined : { engine }),
     };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
+    this.#engine[Symbol.dispose]();
     this.#configurations += 1;
     await this.#polling;
     this.#current[Symbol.dispose]();
+  }
+
+  /** Never throws. */
+  #engineFailed(problem: string): void {
+    const { digest } = this.#current;
+    this.#record("policy.failed", { digest, problem });
+    this.#deps.logger.error({ digest, problem }, "the policy engine failed, and is replaced");
+  }
+
+  /** What was denied meanwhile, such as an entry of a list, is decided again. Never throws. */
+  #engineUsable(): void {
+    try {
+      this.#deps.policy.replaceFiles(this.#current);
+      this.#deps.onReplaced();
+    } catch (error) {
+      const fields = { problem: messageOf(error) };
+      this.#deps.logger.error(fields, "the policy engine was replaced, and clients were not notified");
+    }
   }
 
   /** Never rejects. */
@@ -179,6 +208,9 @@ export class LivePolicies implements AsyncDisposable {
     const { value, diagnostics } = await parsePolicyFiles(files);
     if (configurations !== this.#configurations) return;
     if (value === undefined) {
+      // Without an engine, nothing was found out about the files: the next poll reads them again.
+      if (diagnostics.some(({ code, source }) => code === "CEDAR_UNAVAILABLE" && source === undefined))
+        this.#seen = "";
       this.#reject(formatDiagnostics(diagnostics.filter(({ severity }) => severity === "error")));
       return;
     }

@@ -13,6 +13,7 @@ import {
   type Source,
   type Span,
 } from "@toolcrib/diagnostics";
+import { CedarError } from "./cedar-error.ts";
 import { type CedarModule, loadCedar } from "./cedar-module.ts";
 import { cedarSchema } from "./cedar-schema.ts";
 import { findExcess, maxDepth, maxJoined } from "./check-complexity.ts";
@@ -61,6 +62,7 @@ export async function parsePolicies(sources: readonly Source[]): Promise<Policie
     cedar = await loadCedar();
   } catch (cause) {
     // The next use loads it again.
+    if (cause instanceof CedarError) return failed(cause.message, cause.hint ?? "try again in a minute");
     const isFull = /^E[MN]FILE$/.test(String((cause as NodeJS.ErrnoException).code));
     return failed(
       `The policy engine cannot be loaded: ${messageOf(cause)}`,

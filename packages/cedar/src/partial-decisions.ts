@@ -7,7 +7,7 @@
 
 import type { Expr } from "@cedar-policy/cedar-wasm/nodejs";
 import type { Decision, PolicyRequest } from "@toolcrib/policy";
-import { type CedarModule, loadCedar } from "./cedar-module.ts";
+import { cedarInForce, loadCedar } from "./cedar-module.ts";
 import { allPolicies, CedarPolicies, type CedarPoliciesDeps } from "./cedar-policies.ts";
 import { isTrue, type Situation, situationOf } from "./explain-decision.ts";
 import { conditionsOf, operandsOf } from "./expressions.ts";
@@ -50,7 +50,8 @@ export async function openPartialDecisions(
   parsed: ParsedPolicies,
   deps: CedarPoliciesDeps,
 ): Promise<PartialDecisions> {
-  return new PartialDecisions(await loadCedar(), parsed, deps);
+  await loadCedar();
+  return new PartialDecisions(parsed, deps);
 }
 
 /** A policy, what it reads, and what each of its conditions reads. */
@@ -61,15 +62,13 @@ interface Reader {
 
 /** Decides by a set of policies. Dispose of it after the last decision. */
 export class PartialDecisions implements Disposable {
-  readonly #cedar: CedarModule;
   readonly #parsed: ParsedPolicies;
   readonly #deps: CedarPoliciesDeps;
   readonly #readers: readonly Reader[];
   /** Policies without some, by the rules of these. */
   readonly #subsets = new Map<string, CedarPolicies>();
 
-  constructor(cedar: CedarModule, parsed: ParsedPolicies, deps: CedarPoliciesDeps) {
-    this.#cedar = cedar;
+  constructor(parsed: ParsedPolicies, deps: CedarPoliciesDeps) {
     this.#parsed = parsed;
     this.#deps = deps;
     this.#readers = parsed.policies.map((policy) => ({ policy, reads: readsOf([policy.json]) }));
@@ -110,7 +109,7 @@ export class PartialDecisions implements Disposable {
     if (known !== undefined) return known;
     if (this.#subsets.size >= maxSubsets) this[Symbol.dispose]();
     const policies = this.#parsed.policies.filter((policy) => !left.has(policy));
-    const subset = new CedarPolicies(this.#cedar, { ...this.#parsed, policies }, this.#deps);
+    const subset = new CedarPolicies({ ...this.#parsed, policies }, this.#deps);
     this.#subsets.set(key, subset);
     return subset;
   }
@@ -129,8 +128,8 @@ export class PartialDecisions implements Disposable {
     for (const expr of conditionsOf(policy.json)) {
       const alone = readsOf([{ ...policy.json, conditions: [{ kind: "when", body: expr }] }]);
       if (factsOf(alone, unknown).length > 0) mayFail ||= !isSafe(expr);
-      else if (isTrue(this.#cedar, { "!": { arg: expr } }, situation)) return { mayApply: false, mayFail };
-      else if (!isTrue(this.#cedar, expr, situation)) mayFail = true;
+      else if (isTrue(cedarInForce(), { "!": { arg: expr } }, situation)) return { mayApply: false, mayFail };
+      else if (!isTrue(cedarInForce(), expr, situation)) mayFail = true;
     }
     return { mayApply: true, mayFail };
   }

@@ -68,7 +68,7 @@ export const unknownNames: readonly { readonly what: string; readonly outcome: s
 const codesOf: readonly (readonly [ExitCode, RegExp])[] = [
   [
     exitCodes.denied,
-    /^(?:POLICY_DENIED|CALL_PAUSED|PAUSES_UNREADABLE|RATE_LIMITED|BUDGET_EXCEEDED|BUDGETS_UNREADABLE|OUTSIDE_WINDOW|HOOK_DENIED|HOOK_FAILED|RESULT_WITHHELD)$/,
+    /^(?:POLICY_DENIED|POLICY_UNAVAILABLE|CALL_PAUSED|PAUSES_UNREADABLE|RATE_LIMITED|BUDGET_EXCEEDED|BUDGETS_UNREADABLE|OUTSIDE_WINDOW|HOOK_DENIED|HOOK_FAILED|RESULT_WITHHELD)$/,
   ],
   [exitCodes.interrupted, /^CLI_INTERRUPTED$/],
   [exitCodes.usage, /^(?:CONFIG|TOKEN)_/],

@@ -333,6 +333,32 @@ test("a home takes back its own entry only, and not one that another home wrote 
   }
 });
 
+test("the entry of a home that was disconnected since is not restored, and one that may be is named", async () => {
+  for (const isFirstGone of [true, false]) {
+    for (const flags of [["--stdio"], []]) {
+      await using user = await setUp();
+      const { directory, run } = user;
+      const file = write(directory, ".cursor/mcp.json", cursorText);
+      const other = ["--home", directory.join("other")];
+      assert.equal((await run("connect", "cursor", "--yes", ...flags)).code, 0);
+      const first = readFileSync(file, "utf8");
+      assert.equal((await run(...other, "connect", "cursor", "--yes", "--force", ...flags)).code, 0);
+      if (isFirstGone)
+        assert.match((await run("disconnect", "cursor")).stdout, /for another gateway, and stays/);
+      const { code, stdout, stderr } = await run(...other, "disconnect", "cursor");
+      assert.equal(code, 0, stderr);
+      const isKnownGone = isFirstGone && flags.length > 0;
+      assert.equal(readFileSync(file, "utf8"), isKnownGone ? cursorText : first);
+      const said = {
+        gone: /Cursor: restored as it was before, without the entry of a home .*\n.*\n +home without .*\.toolcrib$/m,
+        unknown: /its entry "toolcrib" of before is for the gateway of another home; if that was/,
+      };
+      assert.equal(said.gone.test(stdout), isKnownGone, stdout);
+      assert.equal(said.unknown.test(stdout.replaceAll(/\s+/g, " ")), flags.length === 0, stdout);
+    }
+  }
+});
+
 test("a home takes back its own entry after its user changed the address, the token or the arguments in it", async () => {
   const edits: readonly (readonly [flags: readonly string[], edit: (text: string) => string])[] = [
     [[], (text) => text.replace("127.0.0.1", "localhost")],

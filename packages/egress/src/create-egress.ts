@@ -43,22 +43,36 @@ export function createEgress(settings: EgressSettings, deps: EgressDeps): Egress
 /** Loads the proxies with the first one that is opened. */
 class LazyProxies implements AsyncDisposable {
   readonly #load: () => Promise<ProxySet>;
-  #loaded: Promise<ProxySet> | undefined;
+  #loading: Promise<ProxySet> | undefined;
+  /** Those that are loaded. */
+  #proxies: ProxySet | undefined;
   #isClosed = false;
 
   constructor(load: () => Promise<ProxySet>) {
     this.#load = load;
   }
 
-  /** @throws {EgressError} `EGRESS_CLOSED` */
-  get(): Promise<ProxySet> {
-    if (this.#isClosed) throw new EgressError("EGRESS_CLOSED", "Cannot open a proxy: the egress was closed");
-    this.#loaded ??= this.#load();
-    return this.#loaded;
+  /** @throws {EgressError} `EGRESS_CLOSED`, and what prevents them from being loaded; the next use loads them again */
+  async get(): Promise<ProxySet> {
+    this.#assertOpen();
+    this.#loading ??= this.#load();
+    try {
+      this.#proxies = await this.#loading;
+    } catch (error) {
+      this.#loading = undefined;
+      throw error;
+    }
+    // They open nothing by themselves, so that the end of the egress does not wait for those that are being loaded.
+    this.#assertOpen();
+    return this.#proxies;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    await (await this.#loaded)?.[Symbol.asyncDispose]();
+    await this.#proxies?.[Symbol.asyncDispose]();
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed) throw new EgressError("EGRESS_CLOSED", "Cannot open a proxy: the egress was closed");
   }
 }

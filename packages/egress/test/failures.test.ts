@@ -2,13 +2,19 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import { registerHooks } from "node:module";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { test } from "node:test";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { createEgress, type EgressSettings } from "@toolcrib/egress";
-import { createTestAuthority, startTlsServer, type TestCertificate } from "@toolcrib/testing";
+import {
+  createTestAuthority,
+  makeTemporaryDirectory,
+  startTlsServer,
+  type TestCertificate,
+} from "@toolcrib/testing";
 import { codeOf, type EgressRequest, host, patterns, startFixture } from "./fixture.ts";
 
 /** Returns the error code of a request to a host at `endpoint`. */
@@ -313,3 +319,41 @@ checkSettings("a certificate that is not valid", {
   caCertificates: ["-----BEGIN CERTIFICATE-----\nno\n-----END CERTIFICATE-----"],
 });
 checkSettings("a certificate that is not PEM", { caCertificates: ["no"] });
+
+/** Runs `use` while the module of the proxies cannot be loaded. */
+async function withoutProxies(use: () => Promise<void>): Promise<void> {
+  const hooks = registerHooks({
+    resolve(specifier, context, next) {
+      if (/\/proxy-set\.(?:ts|js)$/.test(specifier)) throw new Error("EMFILE: too many open files");
+      return next(specifier, context);
+    },
+  });
+  try {
+    await use();
+  } finally {
+    hooks.deregister();
+  }
+}
+
+test("an egress whose proxies could not be loaded loads them again, and ends without them", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const deps = { directory: directory.path, now: Date.now, randomBytes, onEvent: () => {} };
+  const source = { id: "test", allow: patterns(host), credentials: [] };
+  await withoutProxies(async () => {
+    const egress = createEgress({}, deps);
+    await assert.rejects(egress.openProxy(source), /EMFILE/);
+    await egress[Symbol.asyncDispose]();
+  });
+  await using egress = createEgress({}, deps);
+  await withoutProxies(async () => await assert.rejects(egress.openProxy(source), /EMFILE/));
+  await using proxy = await egress.openProxy(source);
+  assert.ok(proxy);
+});
+
+test("a proxy that is asked for while the egress ends is refused", async () => {
+  const deps = { directory: "/nowhere", now: Date.now, randomBytes, onEvent: () => {} };
+  const egress = createEgress({}, deps);
+  const asked = codeOf(egress.openProxy({ id: "test", allow: patterns(host), credentials: [] }));
+  await egress[Symbol.asyncDispose]();
+  assert.equal(await asked, "EGRESS_CLOSED");
+});

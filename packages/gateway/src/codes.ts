@@ -2,6 +2,7 @@
 export const gatewayCodes = {
   POLICY_DENIED:
     "A tool may not be used by this client (`policy.allow`, `policy.deny`, `policy.files`; `toolcrib why` explains it).",
+  POLICY_UNAVAILABLE: "The policy engine failed, so that the call could not be judged and was not made.",
   CONTAINMENT_VIOLATION:
     "A call was blocked because of the declared `containment` of its server, which runs elsewhere.",
   MUTABILITY_VIOLATION: "A call was blocked because of the `mutability_class` of its server.",

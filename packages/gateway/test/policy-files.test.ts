@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -108,6 +109,39 @@ describe("policy files", () => {
     ]);
     const [intent] = dataOf(test.audit(), "call.intent");
     assert.equal(shortRule(intent?.rule), "policies/main.cedar#robots-read");
+  });
+
+  it("refuse a call that their engine fails at, without calling the tool, and decide the next one", async (t) => {
+    await using a = await startEchoHttpServer({ builtin: ["echo"] });
+    const text = `permit(principal, action == Action::"list", resource);
+permit(principal, action == Action::"call", resource) when { context.arguments.hasTag("text") && context.arguments.getTag("text") != principal.name };`;
+    await using test = await startTestGateway(
+      { tool_servers: [onHttp("a", String(a.url))], policy: { files: ["main.cedar"] } },
+      { clients: ["ci"], files: { "main.cedar": text } },
+    );
+    const ci = await test.connect({ as: "ci" });
+    const call = async (name: string, given: object) =>
+      textOf((await ci.callTool({ name, arguments: { ...given } })) as never);
+    await ci.listTools();
+    const require = createRequire(new URL("../../cedar/package.json", import.meta.url));
+    const engine = require("@cedar-policy/cedar-wasm/nodejs") as { statefulIsAuthorized: () => unknown };
+    const failing = t.mock.method(engine, "statefulIsAuthorized", () => {
+      throw new Error("memory access out of bounds");
+    });
+    const refused = /^"a__echo" was not called: the policy engine failed; try again in a minute/;
+    assert.match(await call("a__echo", { text: "one" }), refused);
+    assert.equal(failing.mock.callCount(), 1);
+    assert.equal(await call("a__echo", { text: "two" }), "two");
+    failing.mock.restore();
+    const { policy } = test.gateway.status();
+    assert.equal(policy?.engine?.problem, "memory access out of bounds");
+    await test.stop();
+    assert.deepEqual(
+      dataOf(test.audit(), "call.denied").map(({ code }) => code),
+      ["POLICY_UNAVAILABLE"],
+    );
+    const failed = dataOf(test.audit(), "policy.failed").map(({ problem }) => problem);
+    assert.deepEqual(failed, ["memory access out of bounds"]);
   });
 
   it("apply to composites as to their callers", async () => {

@@ -42,7 +42,8 @@ export type Decision =
     }
   | {
       readonly kind: "deny";
-      readonly code: "POLICY_DENIED";
+      /** `POLICY_UNAVAILABLE`: the policy files cannot be evaluated for now. */
+      readonly code: "POLICY_DENIED" | "POLICY_UNAVAILABLE";
       readonly reason: string;
       readonly rule: string;
       readonly hint: string;

@@ -5,7 +5,7 @@
  */
 
 import { looksLikeSecret, tokenPattern } from "@toolcrib/document";
-import { isSecretParameter } from "./secret-name.ts";
+import { secretParameters } from "./url-parameters.ts";
 import { webhookPattern } from "./webhooks.ts";
 
 /** Prefixes of values that are credentials as a whole. */
@@ -41,32 +41,21 @@ export function credentialRanges(
       found.push({ start, end: start + value.length });
     }
   }
-  if (parameters === "named") addSecretParameters(text, found);
+  addParameters(found, secretParameters(text, parameters));
   return found;
 }
 
-/** Adds the values of parameters of URLs that are secrets by their names, also of a URL that is itself such a value. */
-function addSecretParameters(text: string, found: { start: number; end: number }[]): void {
-  const known = new Set(found.map(({ start }) => start));
-  let end = 0;
-  let hiddenEnd = 0;
-  for (const { 0: mark, index, groups } of text.matchAll(urlParameter)) {
-    const start = index + mark.length;
-    if (start < hiddenEnd) continue;
-    // Each value is searched for its end once: those of the URLs within it have the same one.
-    if (start > end) end = valueEnd(text, start);
-    if (start === end || known.has(start)) continue;
-    const value = text.slice(start, Math.min(end, start + judgedMaxLength));
-    if (!isSecretParameter(decoded(groups?.["name"] ?? ""), decoded(value))) continue;
-    found.push({ start, end });
-    hiddenEnd = end;
+/** Adds the values of parameters. One that begins with a known token is hidden to its end. */
+function addParameters(
+  found: { start: number; end: number }[],
+  values: ReturnType<typeof secretParameters>,
+): void {
+  const byStart = new Map(found.map((range) => [range.start, range]));
+  for (const { start, end } of values) {
+    const range = byStart.get(start);
+    if (range === undefined) found.push({ start, end });
+    else range.end = Math.max(range.end, end);
   }
-}
-
-/** Returns the end of the value of a parameter. */
-function valueEnd(text: string, start: number): number {
-  parameterEnd.lastIndex = start;
-  return parameterEnd.exec(text)?.index ?? text.length;
 }
 
 /** Returns `text` with a space in place of each part that has the form of a credential. */
@@ -80,23 +69,9 @@ export function omitCredentials(text: string): string {
   return kept + text.slice(at);
 }
 
-/** A parameter of a URL, up to its value. What its name says is decided as for URLs in a configuration. */
-const urlParameter = /[?&](?<name>[^\s?&=#"']{1,80})=/g;
-const parameterEnd = /[&\s"'#]/g;
-/** Characters of a value that are read to judge it. An ordinary value of a parameter with such a name is shorter. */
-const judgedMaxLength = 512;
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
 /** A prefilter: every match of `credentialPatterns` contains one of these. Most texts have none. */
 const beginning =
-  /sk-|[rs]k_|gh[oprsu]_|pat[-_]|xox[a-z]-|xapp-|A[KS]IA|AIza|ya29|sh(?:pat|pca|ppa|pss)_|npm_|pypi-|hf_|whsec_|SG\.|gsk_|xai-|r8_|pplx-|tvly-|dop_v1_|lin_api_|ntn_|figd_|sbp_|sntry|glsa_|ATATT|dapi|hvs\.|tcb_|lsv2_|PMAK-|NRAK-|key-|fc-|apify_|:AA|\dQ~|[MNO][\w-]{22,28}\.|eyJ|-----BEGIN|Bearer|Basic|:\/\/|[?&]|hook|\.com\//i;
+  /sk-|[rs]k_|gh[oprsu]_|pat[-_]|xox[a-z]-|xapp-|A[KS]IA|AIza|ya29|sh(?:pat|pca|ppa|pss)_|npm_|pypi-|hf_|whsec_|SG\.|gsk_|xai-|r8_|pplx-|tvly-|dop_v1_|lin_api_|ntn_|figd_|sbp_|sntry|glsa_|ATATT|dapi|hvs\.|tcb_|lsv2_|PMAK-|NRAK-|key-|fc-|apify_|:AA|\dQ~|[MNO][\w-]{22,28}\.|eyJ|-----BEGIN|Bearer|Basic|:\/\/|[?&]|%2[356]|%3[FB]|hook|\.com\//i;
 
 /**
  * Quantifiers are bounded where a failed match is retried from the next
@@ -109,6 +84,8 @@ const credentialPatterns: readonly RegExp[] = [
   /-----BEGIN [A-Z0-9 ]{1,40}-----[\s\S]*?(?:-----END [A-Z0-9 ]{1,40}-----|$)/g,
   /\b(?:Bearer|Basic)[ \t]+(?<value>(?!\$\{)[^\s"',}]+)/gi,
   /:\/\/(?<value>[^\s/@"'?#]+(?=@))/g,
+  // A password with ? or #, which should be encoded. A port, also an empty one, is none: that would hide a host.
+  /:\/\/(?<value>[^\s/@"'?#:]{0,512}:(?!\d{1,5}(?:[/,;?#&|]|$))[^\s/@"'?#]{1,256}[?#][^\s/@"']{0,256}(?=@))/g,
   /[?&][\w.-]{0,40}(?:key|token|secret|password|credential)[\w.-]{0,40}=(?<value>[^&\s"'#]+)/gi,
   /[?&](?:sig|signature)=(?<value>[^&\s"'#]{16,})/gi,
   new RegExp(webhookPattern, "gi"),

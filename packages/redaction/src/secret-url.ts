@@ -5,7 +5,7 @@
 
 import { looksLikeCredential } from "./credential.ts";
 import { hasHighEntropy } from "./random-text.ts";
-import { isSecretParameter } from "./secret-name.ts";
+import { secretParameters } from "./url-parameters.ts";
 import { webhookPattern } from "./webhooks.ts";
 
 /** Segments after which a document, a commit or a folder is named. Its identifier is random, and no secret. */
@@ -36,7 +36,7 @@ export function isSecretUrl(value: string, name = ""): boolean {
     /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)(.*)$/is.exec(withoutCommit(value.trim())) ?? [];
   if (scheme === "") return false;
   if (/^https?$/i.test(scheme) && isSecretUser(authority)) return true;
-  if (parametersOf(rest).some(([key, text]) => isSecretParameter(key, text))) return true;
+  if (secretParameters(`://${rest}`, "named").length > 0) return true;
   const [path = ""] = rest.split(/[?#]/, 1);
   const segments = path.split("/").filter((part) => part !== "");
   if (/web_?hook/i.test(name) && segments.length > 0) return true;
@@ -55,23 +55,6 @@ export function isSecretUrl(value: string, name = ""): boolean {
 /** The URL without the commit at its end, where it is one of a repository. */
 function withoutCommit(value: string): string {
   return /^git\+|^git:/i.test(value) || /\.git[@#]/.test(value) ? value.replace(gitCommit, "") : value;
-}
-
-/** The parameters after the path, with their names and values as a server reads them. */
-function parametersOf(rest: string): readonly (readonly [name: string, value: string])[] {
-  const [, ...parts] = rest.split(/[?&#;]/);
-  return parts.flatMap((part) => {
-    const equals = part.indexOf("=");
-    return equals === -1 ? [] : [[decoded(part.slice(0, equals)), decoded(part.slice(equals + 1))] as const];
-  });
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function isRandomPart(part: string): boolean {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { credentialRanges, looksLikeCredential, secretVerdict } from "@toolcrib/redaction";
+import { credentialRanges, looksLikeCredential, omitCredentials, secretVerdict } from "@toolcrib/redaction";
 import { slowTest } from "@toolcrib/testing";
 
 /** Joined here, so that no text of this file is the token of a service. */
@@ -338,8 +338,34 @@ test("of a URL within a text, the user and the parameters with names of secrets 
     ["see https://a.example/go?next=https://b.example/?pwd=hunter2&page=2", ["hunter2"]],
     ["see https://a.example/go?a=?pwd=one&b=?c=?pass=two?jwt=2 now", ["one", "two?jwt=2"]],
     [`see https://a.example/?sas=${"ab12".repeat(2000)} now`, ["ab12".repeat(2000)]],
+    ["see https://a.example/cb#access_token=hunter2&expires_in=3600", ["hunter2"]],
+    ["see https://a.example/cb#state=1&pwd=hunter2 now", ["hunter2"]],
+    ["see https://a.example/x;jsessionid=A1B2C3D4;v=2?page=1", ["A1B2C3D4"]],
+    ["see https://a.example/x?page=1;pwd=hunter2;lang=de", ["hunter2"]],
+    ["see https://a.example/x?pwd=hunter;2&page=1", ["hunter;2"]],
+    ["see https://a.example/?next=https%3A%2F%2Fb.example%2F%3Fpwd%3Dhunter2%26page%3D2", ["hunter2"]],
+    ["see https://a.example/?next=%2Fb%23access_token%3Dhunter2&page=2", ["hunter2"]],
+    ["see https://a.example/?next=%252Fb%253Fapi_key%253Dhunter2%2526page%253D2", ["hunter2"]],
+    ["see https://a.example/?next=%2Fb%3Fq%3D1%3Bsid%3Da1b2c3d4e5", ["a1b2c3d4e5"]],
+    ["see https://bob:hun?ter#2@a.example/x now", ["bob:hun?ter#2"]],
+    ["see https://a.example:8080?mail=ada@example.com", []],
+    ["see https://a.example:?mail=ada@example.com", []],
+    ["see https://a.example/docs#keyboard=1;page=2 and #author=ada", []],
+    ["see https://a.example/guide#signature-of-a-call;-and-more", []],
+    ["see https://a.example/?next=https%3A%2F%2Fb.example%2F%3Fpage%3D2%26sort_key%3Dname", []],
+    ["see https://a.example/wiki/Token;Key#Pass?x=1", []],
+    ["let a = b;token=next();c", []],
+    ["the color #auth=x of a page without an address", []],
   ];
   for (const [text, parts] of rows) assert.deepEqual(hidden(text), parts, text);
+});
+
+test("the value of a parameter that begins with a known token is hidden to its end", () => {
+  for (const mark of ["?", "?page=2&", "#", ";"])
+    assert.equal(
+      omitCredentials(`see https://a.example/${mark}x_auth=ghp_${mixed(36)}.rest&page=2`),
+      `see https://a.example/${mark}x_auth= &page=2`,
+    );
 });
 
 test("of parameters of URLs, only those with certain names are found where nothing else may be hidden", () => {
@@ -376,6 +402,11 @@ test("secretVerdict() judges headers, URLs and arguments", () => {
     [["url", "", "https://mcp.example.com/mcp?api_key=hunter2x"], "likely"],
     [["url", "", "https://ada:hunter2@mcp.example.com/mcp"], "likely"],
     [["url", "", `https://mcp.example.com/mcp?x=ghp_${mixed(36)}`], "certain"],
+    [["url", "", "https://mcp.example.com/mcp#access_token=hunter2x"], "likely"],
+    [["url", "", "https://mcp.example.com/mcp;pwd=hunter2x"], "likely"],
+    [["url", "", "https://mcp.example.com/?next=https%3A%2F%2Fb.example%2F%3Fpwd%3Dhunter2x"], "likely"],
+    [["url", "", "https://ada:hun?ter2@mcp.example.com/mcp"], "likely"],
+    [["url", "", "https://mcp.example.com/?next=https%3A%2F%2Fb.example%2F%3Fpage%3D2#top;more"], undefined],
     [["argument", "", "https://hooks.slack.com/services/T0/B0/xxxx"], "likely"],
     [["argument", "", "postgresql://app:hunter2@db/shop"], "likely"],
     [["argument", "", "PIN=4920"], "likely"],
@@ -429,6 +460,11 @@ test("secretVerdict() takes linear time for texts that are made to be slow", slo
     "a.B-",
     "?%61=",
     "?pwd=a&",
+    "://#pwd=;",
+    "%3Fpwd%3D",
+    "%25253F%2525",
+    "://a:b?",
+    ";a",
     "?a=",
     "?code=",
     "?public_key=",

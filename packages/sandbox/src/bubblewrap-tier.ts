@@ -30,7 +30,7 @@ import type {
   TierFacts,
   TierReport,
 } from "./tier.ts";
-import { isInconclusive, namespaceFeatures, trialLimits, tryTier } from "./try-tier.ts";
+import { isInconclusive, isShortage, namespaceFeatures, trialLimits, tryTier } from "./try-tier.ts";
 
 /**
  * Starts `bwrap` so that it ignores SIGTERM. The gateway sends SIGTERM to all processes of a launch: the program can
@@ -174,8 +174,9 @@ async function canRun(
   timeoutMs: number,
 ): Promise<boolean | undefined> {
   const request = { program, args: [...args, "true"], env: { PATH: commandPath }, directory: "/" };
-  const { code } = await runCommand(request, { ...trialLimits, timeoutMs });
-  return isInconclusive(code) ? undefined : code === 0;
+  const { code, stderr } = await runCommand(request, { ...trialLimits, timeoutMs });
+  if (code === 0) return true;
+  return isInconclusive(code) || isShortage(stderr) ? undefined : false;
 }
 
 const features: readonly SandboxFeature[] = [

@@ -4,6 +4,14 @@ import { readFileSync } from "node:fs";
 
 /** Returns what to do where a sandbox of namespaces fails. */
 export function likelyFix(): string {
+  return (
+    settingFix() ??
+    "a container runtime may forbid namespaces: run Toolcrib outside of it, or allow them there (docker run --security-opt seccomp=unconfined --security-opt systempaths=unconfined)"
+  );
+}
+
+/** Returns how to change the setting that turns user namespaces off; undefined where none does. */
+export function settingFix(): string | undefined {
   if (setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") === "1") {
     return "AppArmor restricts user namespaces (Ubuntu): allow them to bwrap by an AppArmor profile (package apparmor-profiles), or set kernel.apparmor_restrict_unprivileged_userns=0";
   }
@@ -13,7 +21,7 @@ export function likelyFix(): string {
   if (setting("/proc/sys/user/max_user_namespaces") === "0") {
     return "user namespaces are off: set user.max_user_namespaces to 1000 or more";
   }
-  return "a container runtime may forbid namespaces: run Toolcrib outside of it, or allow them there (docker run --security-opt seccomp=unconfined --security-opt systempaths=unconfined)";
+  return undefined;
 }
 
 function setting(path: string): string {

@@ -2,6 +2,7 @@
 
 import { messageOf } from "@toolcrib/diagnostics";
 import { runCommand } from "@toolcrib/process";
+import { settingFix } from "./namespace-problems.ts";
 import { emptyPolicy } from "./sandbox-policy.ts";
 import type { SandboxFeature, SandboxProblem, SandboxTier } from "./tier.ts";
 
@@ -39,18 +40,35 @@ export async function tryTier(
     reason = messageOf(error);
     if (isInconclusive((error as NodeJS.ErrnoException).code)) return [inconclusive(reason)];
   }
-  return [{ reason, fix: fixOf(reason) }];
+  return [isShortage(reason) ? shortage(reason) : { reason, fix: fixOf(reason) }];
 }
 
 /** Whether a trial with this end says nothing about the machine: it was ended, or there was no room to start it. */
 export function isInconclusive(code: number | string | undefined): boolean {
-  return /^(?:ETIMEDOUT|SIGTERM|SIGKILL|EAGAIN|EMFILE|ENFILE|ENOMEM)$/.test(String(code));
+  return /^(?:ETIMEDOUT|SIGTERM|SIGKILL|EAGAIN|EMFILE|ENFILE|ENOMEM|ENOSPC|EDQUOT)$/.test(String(code));
+}
+
+/** The texts of the system for such an end, which programs print that could not create a process, namespace or file. */
+const shortageTexts =
+  /\b(?:EAGAIN|EMFILE|ENFILE|ENOMEM|ENOSPC|EDQUOT)\b|Resource temporarily unavailable|Cannot allocate memory|No space left on device|Too many open files|Disk quota exceeded/i;
+
+/** Whether a program ended because the machine had no process, namespace, memory or file left for it at that moment. */
+export function isShortage(text: string): boolean {
+  return shortageTexts.test(text);
 }
 
 function endOf(code: number | string, timeoutMs: number): string {
   return code === "ETIMEDOUT"
     ? `its trial did not end within ${timeoutMs} ms`
     : `its trial ended with ${code}`;
+}
+
+/** A limit of namespaces of 0 has the same text, and is made again, too: nothing distinguishes what will change. */
+function shortage(reason: string): SandboxProblem {
+  const fix =
+    settingFix() ??
+    "the machine has no process, namespace, memory or file left for it: stop other programs, or raise that limit; a running gateway tries again by itself";
+  return { reason, fix, isTemporary: true };
 }
 
 function inconclusive(reason: string): SandboxProblem {

@@ -1,9 +1,12 @@
 /** Trials of tiers that a busy machine ends: their result counts for a while, and not for the life of the gateway. */
 
 import assert from "node:assert/strict";
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { chooseStartParent, Sandboxes } from "@toolcrib/sandbox";
@@ -54,6 +57,45 @@ for (const tier of tierIds) {
     const [first, second] = [await sandboxes.check(), await sandboxes.check()];
     assert.equal(problemOf(first)?.isTemporary, true);
     assert.equal(problemOf(second)?.reason, problemOf(first)?.reason);
+  });
+}
+
+/** Runs `trial-in-limits.ts` in a user namespace of its own, which has limits of its own, with the ids of this one. */
+async function trialInLimits(tier: TierId): Promise<unknown> {
+  const program = [process.execPath, ...process.execArgv.filter((word) => word.startsWith("--conditions"))];
+  const words = [...program, join(import.meta.dirname, "trial-in-limits.ts"), tier];
+  const script = 'echo ready; read -r _; exec "$@"';
+  const child = spawn("unshare", ["--user", "/bin/sh", "-c", script, "sh", ...words], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  try {
+    assert.equal((await lines.next()).value, "ready");
+    for (const map of ["uid_map", "gid_map"]) writeFileSync(`/proc/${child.pid}/${map}`, "0 0 65536");
+    child.stdin.end("\n");
+    return JSON.parse((await lines.next()).value ?? assert.fail("no output"));
+  } finally {
+    child.kill("SIGKILL");
+  }
+}
+
+for (const tier of tierIds) {
+  const reason = await unavailableReason(tier);
+  test(`a trial of ${tier} for which no namespace was left is made again`, {
+    skip:
+      reason !== undefined
+        ? `${tier} does not work here: ${reason}`
+        : process.getuid?.() !== 0 && "only root gives a user namespace all ids",
+  }, async () => {
+    const found = (await trialInLimits(tier)) as {
+      readonly [name in "without" | "after"]: Awaited<ReturnType<Sandboxes["check"]>>[number];
+    } & { readonly [name in "hadNetwork" | "hasNetwork"]: boolean };
+    const [problem] = found.without.problems;
+    assert.equal(problem?.isTemporary, true);
+    assert.match(problem.reason, /No space left on device|ENOSPC/);
+    assert.match(problem.fix, /^the machine has no process, namespace, .* tries again by itself$/);
+    assert.deepEqual([found.after.isAvailable, found.after.problems], [true, []]);
+    if (tier === "bubblewrap") assert.deepEqual([found.hadNetwork, found.hasNetwork], [false, true]);
   });
 }
 

@@ -486,7 +486,7 @@ export interface PolicyEvent {
   readonly digest: string;
   /** Digest of the policies that they replaced. */
   readonly previousDigest?: string;
-  /** Why the files are not used. */
+  /** Why the files are not used, or how the engine failed. */
   readonly problem?: string;
 }
 
@@ -507,6 +507,7 @@ export interface AuditEvents {
   readonly "config.rejected": ConfigRejected;
   readonly "policy.changed": PolicyEvent;
   readonly "policy.rejected": PolicyEvent;
+  readonly "policy.failed": PolicyEvent;
   readonly "labels.forgotten": LabelsForgotten;
   readonly "package.ran": PackageRan;
   readonly "behaviour.changed": BehaviourChanged;

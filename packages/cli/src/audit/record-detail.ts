@@ -55,6 +55,7 @@ const details: { readonly [Type in string]?: (fields: Fields) => string } = {
   "config.rejected": ({ problem, digest }) => joined("; in force: ", problem, shortDigest(digest)),
   "policy.changed": digestsOf,
   "policy.rejected": ({ problem, digest }) => joined("; in force: ", problem, shortDigest(digest)),
+  "policy.failed": ({ problem, digest }) => joined("; in force: ", problem, shortDigest(digest)),
   "labels.forgotten": ({ labels }) => listOf(labels),
   "guard.paused": pauseOf,
   "guard.resumed": pauseOf,

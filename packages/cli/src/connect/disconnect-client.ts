@@ -1,6 +1,6 @@
 /**
  * `toolcrib disconnect`: takes this gateway out of the files of clients. A file that nobody changed since gets its
- * bytes of before; of any other, only the entry of the gateway is removed. A token that was created for the client is
+ * bytes of before, without the entry of another home that was disconnected since; of any other, only the entry of the gateway is removed. A token that was created for the client is
  * removed, too.
  */
 
@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { realpath, rm } from "node:fs/promises";
 import { basename, isAbsolute, join } from "node:path";
 import { tokenDirectory } from "@toolcrib/auth";
-import { type ClientProgram, filesOf } from "@toolcrib/clients";
+import { type ClientProgram, filesOf, withoutServer } from "@toolcrib/clients";
 import { errnoOf } from "@toolcrib/files";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -25,13 +25,14 @@ import {
   removeConnection,
   sha256Of,
 } from "./connection-store.ts";
-import { isOwnEntry } from "./entry-owner.ts";
+import { type FormerOwner, formerOwner, isOwnEntry } from "./entry-owner.ts";
 
 /** The state in which a file was left. */
-type Outcome = "restored" | "removed" | "edited" | "returned" | "unchanged" | "other" | "missing";
+type Outcome = "restored" | "dropped" | "removed" | "edited" | "returned" | "unchanged" | "other" | "missing";
 
 const outcomeTexts: { readonly [O in Outcome]: string } = {
   restored: "restored as it was before",
+  dropped: "restored as it was before, without the entry of a home that is not connected to it any more",
   removed: "removed, as there was no file before",
   edited: "the entry is removed; what changed since stays",
   returned: "the entry is removed, and the servers that were moved are back; what changed since stays",
@@ -71,11 +72,18 @@ export async function disconnectClients(
         hint: `the record of the connection is damaged: remove the entry "${serverName}" in the client, and ${join(options.home, "connections", `${program.id}.json`)}`,
       });
     }
-    const outcome = await takeBack(context, program, connection);
+    const { outcome, former } = await takeBack(context, program, connection);
     await removeTokenOf(context, connection);
     await removeConnection(options.home, program.id);
     const { file } = connection;
     output.print(`${output.style("green", "✓")} ${program.name}: ${outcomeTexts[outcome]}`, `    ${file}`);
+    if (outcome === "dropped")
+      output.print(`    home without the connection: ${safeLine(former?.home ?? "")}`);
+    if (outcome === "restored" && former?.state === "unknown") {
+      output.prose(
+        `    its entry "${serverName}" of before is for the gateway of another home; if that was disconnected since, remove the entry in the client`,
+      );
+    }
     const { moved } = connection;
     if ((outcome === "missing" || outcome === "other") && moved.length > 0)
       output.print(
@@ -98,17 +106,25 @@ async function takeBack(
   context: CliContext,
   program: ClientProgram,
   connection: Connection,
-): Promise<Outcome> {
-  const { file, before, writtenSha256, moved } = connection;
+): Promise<{ readonly outcome: Outcome; readonly former: FormerOwner | undefined }> {
+  const { file, before, writtenSha256, moved, server } = connection;
   let outcome: Outcome = "unchanged";
+  let former: FormerOwner | undefined;
   await changeClientFile(file, async (text) => {
     outcome = text === undefined ? "missing" : "unchanged";
     if (text === undefined) return undefined;
     if (sha256Of(text) === writtenSha256) {
       const earlier = fromBytes(before);
       outcome = earlier === undefined ? "removed" : "restored";
-      if (earlier === undefined) await removeFileOf(file);
-      return earlier;
+      if (earlier === undefined) {
+        await removeFileOf(file);
+        return undefined;
+      }
+      // The home whose entry this one replaced with --force can have been disconnected since.
+      former = await formerOwner(context, earlier, program, connection);
+      if (former?.state !== "gone") return earlier;
+      outcome = "dropped";
+      return inFile(file, () => withoutServer(earlier, program, server));
     }
     // The entry of another home, which wrote it with --force, is not taken back here.
     if (!inFile(file, () => isOwnEntry(context, text, program, connection))) {
@@ -120,7 +136,7 @@ async function takeBack(
     outcome = moved.length === 0 ? "edited" : "returned";
     return without;
   });
-  return outcome;
+  return { outcome, former };
 }
 
 async function removeFileOf(file: string): Promise<void> {

@@ -7,9 +7,10 @@ import { readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { isTokenName, tokenDirectory } from "@toolcrib/auth";
 import { type ClientProgram, serverIn } from "@toolcrib/clients";
+import { isCodedError } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonValue } from "@toolcrib/json";
 import type { CliContext } from "../cli-context.ts";
-import { type Connection, sha256Of } from "./connection-store.ts";
+import { type Connection, readConnection, sha256Of } from "./connection-store.ts";
 import { tokenOf } from "./gateway-entry.ts";
 
 /** The facts of an entry about its gateway. An address is none: homes can share one, and a user can change it. */
@@ -44,6 +45,41 @@ export function isOwnEntry(
   if (tokens.length === 0) return true;
   const own = ownTokens(context);
   return tokens.some((token) => own.has(token));
+}
+
+/**
+ * The gateway of another home that an entry of before is for. `gone`: the home has no connection of the client to this
+ * file any more. `unknown`: the entry names no home, so that nothing here says whether its token is still accepted.
+ */
+export interface FormerOwner {
+  readonly state: "connected" | "gone" | "unknown";
+  /** The home that the entry names. */
+  readonly home: string | undefined;
+}
+
+/** Returns the owner of the entry in `text`, the file as it was before; undefined where it is for no gateway of another home. */
+export async function formerOwner(
+  context: CliContext,
+  text: string,
+  program: ClientProgram,
+  { server, file }: Pick<Connection, "server" | "file">,
+): Promise<FormerOwner | undefined> {
+  const { home, tokens } = namedIn(entryIn(text, program, server));
+  if (home === undefined) return tokens.length === 0 ? undefined : { state: "unknown", home };
+  const folder = resolve(context.directory, home);
+  if (folder === resolve(context.options.home)) return undefined;
+  const record = await readConnection(folder, program.id);
+  return { state: record?.file === file ? "connected" : "gone", home: folder };
+}
+
+/** Returns the entry of a file that may have no section for it, or be unreadable. */
+function entryIn(text: string, program: ClientProgram, server: string): JsonValue | undefined {
+  try {
+    return serverIn(text, program, server);
+  } catch (error) {
+    if (isCodedError(error)) return undefined;
+    throw error;
+  }
 }
 
 function namedIn(entry: JsonValue | undefined): Named {

@@ -252,6 +252,16 @@ function idleRuleFinding({ path, pattern, reason, hint }: GatewayStatus["idleRul
   return warning("policy", safeLine(`${path} "${pattern}" has no effect: ${reason}`), hint && safeLine(hint));
 }
 
+/** The failures of the policy engine of the running gateway. */
+function engineFindings(engine: NonNullable<GatewayStatus["policy"]>["engine"]): Finding[] {
+  if (engine === undefined) return [];
+  const message = `the policy engine of the running gateway failed (${counted(engine.count, "time")}, lastly: ${safeLine(engine.problem)})`;
+  const fix = "toolcrib audit --type policy.failed lists when; simplify the policies, and report it";
+  return engine.isDown
+    ? [failed("policy", `${message}; calls that it has to judge are denied for up to a minute`, fix)]
+    : [warning("policy", `${message} and was replaced`, fix)];
+}
+
 /** The answer of the running gateway. */
 interface GatewayAnswer {
   readonly findings: readonly Finding[];
@@ -280,6 +290,7 @@ async function askGateway(context: CliContext, running: RunningGateway): Promise
         ...differenceFindings(server),
       ]),
       ...(toolspecs ?? []).map(toolspecFinding),
+      ...engineFindings(status.policy?.engine),
       ...(idleRules ?? []).map(idleRuleFinding),
       ...(anchors ?? []).map(anchorFinding),
       ...(telemetry === undefined ? [] : telemetryFindings(telemetry)),

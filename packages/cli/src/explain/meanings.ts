@@ -440,6 +440,7 @@ export const meanings: { readonly [code: string]: string } = {
   POLICY_TEST_SYNTAX: "A file of policy tests is neither readable YAML nor readable JSON.",
   POLICY_TEST_TOO_LARGE: "A file of policy tests is longer than can be read.",
   POLICY_TEST_UNMATCHED: "A policy test names a client, tool server, tool or rule that does not exist.",
+  POLICY_UNAVAILABLE: "The policy engine failed, so that the call could not be judged and was not made.",
   PROCESS_COMMAND_NOT_EXECUTABLE: "The command to launch exists, but is not a file that this user can execute.",
   PROCESS_COMMAND_NOT_FOUND: "The command to launch does not exist, or is in no directory of the PATH that the process gets.",
   PROCESS_DIRECTORY_INVALID: "The working directory of a launch does not exist, is not a directory, or cannot be entered.",

@@ -137,6 +137,7 @@ export function printRunning(
       `${output.style("yellow", "not in force")} the changed policy files: ${policy.problem.split("\n").map(safeLine).join("\n  ")}`,
     );
   }
+  output.prose(...engineLines(output, policy?.engine));
   output.prose(...idleRuleLines(output, status.idleRules));
   output.prose(...anchorLines(output, status.anchors), ...telemetryLines(output, status.telemetry));
   output.prose(...embeddingsLines(output, status.embeddings));
@@ -195,6 +196,19 @@ function callLines(context: SourceContext, calls: WaitingApprovals["calls"]): st
 /** A call that waits for an approval. */
 function waitingLine(output: Output, { id, client, tool }: WaitingApprovals["calls"][number]): string {
   return `${output.style("yellow", "waits for approval")} ${safeLine(id)}: ${safeLine(client.name)} wants to call ${safeLine(tool)}`;
+}
+
+/** The failures of the policy engine. A gateway of an earlier version does not count them. */
+function engineLines(
+  output: Output,
+  engine: NonNullable<GatewayStatus["policy"]>["engine"],
+): readonly string[] {
+  if (engine === undefined) return [];
+  const { count, problem, isDown } = engine;
+  const state = isDown
+    ? output.style("red", "calls are denied for up to a minute")
+    : output.style("yellow", "replaced");
+  return [`${state}: the policy engine failed (${counted(count, "time")}, lastly: ${safeLine(problem)})`];
 }
 
 /** The rules without effect. A gateway of an earlier version does not list any. */

@@ -29,7 +29,7 @@ export function chainHostOf(
       try {
         return await core.callInner(context, name, args);
       } catch (error) {
-        const isDenied = isCodedError(error) && error.code === "POLICY_DENIED";
+        const isDenied = isCodedError(error) && /^POLICY_(?:DENIED|UNAVAILABLE)$/.test(error.code);
         throw isDenied && !isOperator(context.identity) ? core.explain(context.identity, name) : error;
       }
     },

@@ -23,8 +23,10 @@ export function forClient(
   { shownName }: Pick<CallTarget, "shownName">,
 ): CallOutcome {
   if (outcome.kind !== "denied" || isOperator(identity)) return outcome;
-  const { message, callId } = outcome;
-  const reason = `"${shownName}" was not called: the policy does not allow this call${message === undefined ? "" : `: ${message}`}`;
+  const { code, message, callId } = outcome;
+  const denied = `the policy does not allow this call${message === undefined ? "" : `: ${message}`}`;
+  const why = code === "POLICY_DENIED" ? denied : "the policy engine failed; try again in a minute";
+  const reason = `"${shownName}" was not called: ${why}`;
   return { ...outcome, reason, hint: `the operator sees the reason: toolcrib why ${callId}` };
 }
 

@@ -19,7 +19,7 @@ export type InnerReply =
   | { readonly kind: "limit"; readonly message: string; readonly hint?: string };
 
 /** Codes of the host that have their own kind of reply. */
-const denialCodes: ReadonlySet<string> = new Set(["POLICY_DENIED"]);
+const denialCodes: ReadonlySet<string> = new Set(["POLICY_DENIED", "POLICY_UNAVAILABLE"]);
 const limitCodes: ReadonlySet<string> = new Set(["CALL_TOO_DEEP"]);
 
 const messageMaxLength = 4000;

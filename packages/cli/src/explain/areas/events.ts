@@ -268,6 +268,15 @@ export const explanations: Explanations = {
     run: "toolcrib audit export 2>&1 | grep policy.changed",
     fix: "Nothing, if you changed it.",
   },
+  "policy.failed": {
+    cause:
+      "The engine of Cedar policies ended with an exception. It is replaced by a new one, at most three times within a minute; until then, what policies have to judge is denied with POLICY_UNAVAILABLE.",
+    did: "The policy engine fails while it judges a call.",
+    prints: '{"type":"policy.failed","data":{"digest":"sha256:…","problem":"memory access out of bounds"}}',
+    unrun: "machine",
+    tested: "packages/cedar/test/engine-failure.test.ts",
+    fix: "Nothing, if it was once. Otherwise simplify the policies (toolcrib status counts the failures), and report it.",
+  },
   "policy.rejected": {
     cause: "Policy files changed and have errors; the former policy stays in force.",
     files: {

@@ -139,6 +139,16 @@ export const explanations: Explanations = {
     repaired: { files: serverFile("notes") },
     fix: "toolcrib why TOOL --client NAME shows the rule that decided, and what would allow it. Change the policy only if the client should have the tool.",
   },
+  POLICY_UNAVAILABLE: {
+    cause:
+      "The engine of Cedar policies failed while it judged the call, or before, more than three times within a minute. Nothing that it has to judge is permitted meanwhile. A failed engine is replaced by a new one.",
+    did: "An agent makes a call that the policy engine fails at.",
+    prints:
+      '"notes__write_file" was not called: the policy engine failed; try again in a minute\nthe operator sees the reason: toolcrib why CALL',
+    unrun: "machine",
+    tested: "packages/gateway/test/policy-files.test.ts",
+    fix: "Try again in a minute. If it fails again, toolcrib audit --type policy.failed shows how: simplify the policies and report it.",
+  },
   PROMPT_NOT_FOUND: {
     cause:
       "No prompt has this name, or the client may not see it. Names have the id of their server as prefix.",

@@ -1,0 +1,94 @@
+/**
+ * Finds the parameters of URLs that are secrets by their names: after `?` and `&`, in the fragment after `#`, after `;`,
+ * and in URLs that are themselves values of parameters, percent-encoded up to four times. The one rule for a URL in a
+ * configuration and one within a text. Pure; linear in the length of the text.
+ */
+
+import { isSecretParameter } from "./secret-name.ts";
+
+/** A part of a text. */
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Times that a mark can be percent-encoded. */
+const maxLevel = 4;
+/** Characters of a value that are read to judge it. An ordinary value of a parameter with such a name is shorter. */
+const judgedMaxLength = 512;
+
+/** The beginning of a parameter, up to its value. */
+const beginnings =
+  /(?<mark>[?&#;]|%(?:25){0,3}(?:3F|26|23|3B))(?<name>(?:[^\s?&=#"';%]|%(?!(?:25){0,3}3D)){1,80})(?:=|%(?:25){0,3}3D)/gi;
+
+/** The ends of values, by the number of times that the mark before is encoded. */
+const ends: readonly RegExp[] = Array.from({ length: maxLevel + 1 }, (_, level) => {
+  const encoded = level === 0 ? "" : `|%(?:25){0,${level - 1}}(?:26|23)`;
+  const next = level === 0 ? "" : "|%(?:25){0,3}3D";
+  return new RegExp(`[&\\s"'#]|;(?=[\\w.%[\\]-]{1,80}(?:=${next}))${encoded}`, "gi");
+});
+
+/** A URL with a scheme, to its end. Marks that texts have without URLs are parameters there only. */
+const urls = /:\/\/[^\s"'<>]*/g;
+/** Marks of parameters in any text. */
+const anywhere = /^[?&%]/;
+
+/** Names that are those of a secret whatever their value is. */
+const certainName = /^[\w.-]{0,40}(?:key|token|secret|password|credential)[\w.-]{0,40}$|^(?:sig|signature)$/i;
+
+/**
+ * Returns the values of parameters that are secrets, in their order.
+ *
+ * @param parameters `certain`: only those whose name contains `key`, `token`, `secret`, `password` or `credential`, and
+ *   signatures
+ */
+export function secretParameters(text: string, parameters: "named" | "certain"): readonly Range[] {
+  const found: Range[] = [];
+  const known = ends.map(() => -1);
+  const isInUrl = urlReader(text);
+  let hiddenEnd = 0;
+  for (const { 0: whole, index, groups } of text.matchAll(beginnings)) {
+    const { mark = "", name = "" } = groups ?? {};
+    const start = index + whole.length;
+    if (start < hiddenEnd || !(anywhere.test(mark) || isInUrl(index))) continue;
+    const level = mark.startsWith("%") ? 1 + (mark.length - 3) / 2 : 0;
+    // Each value is searched for its end once: those of the URLs within it have the same one.
+    if (start > (known[level] ?? -1)) known[level] = valueEnd(text, start, ends[level] as RegExp);
+    const end = known[level] as number;
+    if (start === end) continue;
+    const value = decoded(text.slice(start, Math.min(end, start + judgedMaxLength)), level + 1);
+    const plainName = decoded(name, level + 1);
+    if (parameters === "certain" && !certainName.test(plainName)) continue;
+    if (!isSecretParameter(plainName, value)) continue;
+    found.push({ start, end });
+    hiddenEnd = end;
+  }
+  return found;
+}
+
+function valueEnd(text: string, start: number, ending: RegExp): number {
+  ending.lastIndex = start;
+  return ending.exec(text)?.index ?? text.length;
+}
+
+/** Returns a function for indexes in ascending order: whether each is within a URL. */
+function urlReader(text: string): (index: number) => boolean {
+  const found = text.matchAll(urls);
+  let url = found.next();
+  return (index) => {
+    while (!url.done && url.value.index + url.value[0].length <= index) url = found.next();
+    return !url.done && url.value.index <= index;
+  };
+}
+
+function decoded(text: string, times: number): string {
+  let plain = text;
+  for (let time = 0; time < times && plain.includes("%"); time += 1) {
+    try {
+      plain = decodeURIComponent(plain);
+    } catch {
+      return plain;
+    }
+  }
+  return plain;
+}
