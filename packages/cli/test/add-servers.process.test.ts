@@ -191,6 +191,30 @@ describe("add and update of packages of a registry", { skip }, () => {
     assert.match((await run(directory.path, "fetched", "list")).stdout, /No fetched packages/);
   });
 
+  it(
+    "an answer of no names what an earlier add fetched, with the command that removes it",
+    asks,
+    async () => {
+      await using directory = await makeTemporaryDirectory();
+      // Without a terminal, it fetches and saves nothing, as one that is killed at its question.
+      assert.equal((await run(directory.path, "add", "npm:@acme/notes@1.0.0")).code, 1);
+      const env = { PATH: path, npm_config_registry: registry.url, npm_config_fetch_retries: "0" };
+      await using terminal = new Terminal(shellLine(["add", "npm:@acme/notes@1.0.0"]), {
+        directory: directory.path,
+        env,
+      });
+      await terminal.untilShown(/\[N\]o: /);
+      terminal.press("n\n");
+      assert.equal(await terminal.end(), 1);
+      const [, key = ""] =
+        /Nothing was added note: kept, and used by no entry: @acme\/notes 1\.0\.0 \(.* MB\); .* fetched remove (\S+) /.exec(
+          terminal.text.replace(/\s+/g, " "),
+        ) ?? [];
+      assert.equal((await run(directory.path, "fetched", "remove", key)).code, 0, terminal.text);
+      assert.match((await run(directory.path, "fetched", "list")).stdout, /No fetched packages/);
+    },
+  );
+
   it("a server that fails its trial is saved only with a reason; the error names what it asks for", async () => {
     await using directory = await makeTemporaryDirectory();
     const failed = await run(directory.path, "add", "npm:@acme/broken", "--yes");
@@ -314,8 +338,11 @@ test("add recognizes what is meant, and names the forms of what could be several
   await using directory = await makeTemporaryDirectory();
   writeFileSync(directory.join("notes.txt"), "");
   const cases: readonly (readonly [words: readonly string[], expected: RegExp])[] = [
-    [["left-pad"], /a package of a registry is named with it: npm:left-pad, pypi:left-pad$/m],
-    [["demo.echo@1.2"], /npm:demo\.echo@1\.2, pypi:demo\.echo@1\.2, mcpkg:demo\.echo@1\.2$/m],
+    [
+      ["left-pad"],
+      /a package of a registry is named with it: npm:left-pad, pypi:left-pad; a server elsewhere by its URL, or after -- by its command line$/m,
+    ],
+    [["demo.echo@1.2"], /npm:demo\.echo@1\.2, pypi:demo\.echo@1\.2, mcpkg:demo\.echo@1\.2; /m],
     [["npm:"], /write npm:NAME or npm:NAME@VERSION/],
     [["npm:git+ssh://example.com/x"], /is not the name of a package/],
     [["pypi:a b"], /write pypi:NAME or pypi:NAME@VERSION/],

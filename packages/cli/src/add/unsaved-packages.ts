@@ -1,7 +1,8 @@
 /**
  * What an add fetched into the home when nothing is saved in the end. After an answer of no, or a dry run, it is removed
- * again. After a failure it stays, because the next attempt needs it, and a note names the command that removes it. A
- * package that an entry of a known configuration of the home uses is left alone.
+ * again. After a failure it stays, because the next attempt needs it, and a note names the command that removes it; so
+ * does what an earlier add left, such as one that was killed. A package that an entry of a known configuration of the
+ * home uses is left alone.
  */
 
 import type { ToolServerConfig } from "@toolcrib/config";
@@ -45,6 +46,11 @@ export async function withoutUnsaved(
     for (const one of fetched) await fetchedStore(context).remove(one);
     if (fetched.length > 0)
       context.output.note(`Removed again what was fetched for it: ${fetched.map(shownOf).join(", ")}`);
+    // Another command can need what this one did not fetch.
+    noteKept(
+      context,
+      unused.filter(({ key }) => before.has(key)),
+    );
   }
   return code;
 }

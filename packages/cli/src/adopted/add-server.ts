@@ -115,7 +115,11 @@ async function addNamed(
       `Fetch it, start it contained, and add it to ${file.shown}? [Y/n] `,
       context,
     );
-    if (!/^(?:y|yes)?$/i.test(answer)) throw new CliError("CLI_INTERRUPTED", "Nothing was added");
+    if (!/^(?:y|yes)?$/i.test(answer)) {
+      output.json({ entry: shownEntry(serverEntry), file: file.path, result: "shown" });
+      output.note("Nothing was added");
+      return exitCodes.failed;
+    }
   }
   const isDry = flags.dryRun === true;
   const isLater = flags.withoutSecrets === true || isDry;
