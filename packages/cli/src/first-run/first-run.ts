@@ -32,6 +32,7 @@ import { withProgress } from "../progress/progress.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { argumentsWord, findExampleCall } from "../serve/example-call.ts";
 import { ownCommand } from "../serve/own-command.ts";
+import { noSourcesText } from "../serve/serve-text.ts";
 import { callTool } from "../tools/call-tool.ts";
 import { openConfigFile } from "../toolspec/config-file.ts";
 import { shortHelp } from "./short-help.ts";
@@ -99,6 +100,7 @@ async function showSummary(
       : [
           `${output.style("yellow", "!")} new tools of ${waiting.map(({ server }) => safeLine(server)).join(", ")} wait: ${command} approve`,
         ]),
+    ...(status.servers.length === 0 && status.tools === 0 ? [`  Next: ${noSourcesText(command)}`] : []),
     connected.length === 0 ? "  No client is connected." : `  Connected: ${connected.join(", ")}`,
     "",
     `  ${command} status          what runs, in full`,
