@@ -153,7 +153,13 @@ async function tryEntries(
   const verb = { npm: "Fetching", python: "Fetching", go: "Building" };
   const what =
     registry === undefined ? "" : `${verb[registry]} ${packages.map(safeLine).join(", ")} in a sandbox, and `;
-  context.output.note(`${what === "" ? "Starting" : `${what}starting`} it once, contained…`);
+  const isProcess = entries.every((one) => (one["transport"] as JsonObject)["kind"] === "stdio");
+  context.output.note(
+    // A server at a URL runs elsewhere: nothing is started or contained here.
+    isProcess
+      ? `${what === "" ? "Starting" : `${what}starting`} it once, contained…`
+      : "Connecting to it once, to list what it offers…",
+  );
   let last: { readonly entry: JsonObject; readonly trial: FailedTrial } | undefined;
   for (const entry of entries) {
     const { config } = await withEntry(context, file, "tool_servers", withoutSecrets(entry, missing));
