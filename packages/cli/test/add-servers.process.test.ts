@@ -134,6 +134,8 @@ describe("add and update of packages of a registry", { skip }, () => {
     const broken = await run(directory.path, "update", "notes", "--yes");
     assert.equal(broken.code, 1);
     assert.match(broken.stderr, /not updated notes 1\.0\.0: The server "notes" lists no tools/);
+    assert.match(broken.stderr, /\nRemoved again what was fetched for it: @acme\/notes 1\.1\.0 \(.* MB\)\n/);
+    assert.doesNotMatch((await run(directory.path, "fetched", "list")).stdout, /1\.1\.0/);
     assert.equal(readFileSync(file, "utf8"), text);
     publish(
       registry,
@@ -145,6 +147,12 @@ describe("add and update of packages of a registry", { skip }, () => {
     );
     const dry = await run(directory.path, "update", "notes", "--dry-run");
     assert.equal(dry.code, 0, dry.stderr);
+    assert.match(dry.stderr, /Removed again what was fetched for it: @acme\/notes 1\.2\.0/);
+    const unasked = await run(directory.path, "update", "notes");
+    assert.match(
+      unasked.stderr,
+      /kept, and used by no entry: @acme\/notes 1\.2\.0 [\s\S]* fetched remove \S+/,
+    );
     for (const part of [
       /1\.0\.0 → 1\.2\.0/,
       /repository +git\+https:\/\/example\.com\/acme\/notes\.git → https:\/\/example\.org\/other/,
