@@ -179,6 +179,25 @@ describe("add and update of packages of a registry", { skip }, () => {
     assert.equal(readFileSync(file, "utf8"), text.replace("@1.0.0", "@1.2.0"));
     const now = await run(directory.path, "list", "--server", "notes");
     assert.match(now.stdout, /notes__read[\s\S]*notes__search/);
+    const second = await run(directory.path, "add", "npm:@acme/notes@1.0.0", "--id", "more", "--yes");
+    assert.equal(second.code, 0, second.stderr);
+    assert.match(
+      second.stdout,
+      /^ {2}already +notes has this package; clients get the tools of each entry$/m,
+    );
+    const newest =
+      '  - id: newest\n    transport: { kind: stdio, command: npx, args: ["-y", "@acme/notes"] }\n';
+    writeFileSync(file, `${readFileSync(file, "utf8")}${newest}`);
+    assert.equal((await run(directory.path, "list", "--server", "newest")).code, 0);
+    const removed = await run(directory.path, "remove", "notes", "more", "newest", "--yes");
+    assert.match(removed.stdout, /fetched package @acme\/notes 1\.2\.0 \(fetched 2 times\)\n/);
+    const uses = removed.stdout.match(/not used any more fetched package \S+ \S+/g) ?? [];
+    assert.equal(new Set(uses).size, uses.length, removed.stdout);
+    const keys = [...removed.stdout.matchAll(/^ {2}\S.* fetched remove (\S+)$/gm)].map(
+      ([, key]) => key ?? "",
+    );
+    assert.ok(keys.length >= 3, removed.stdout);
+    for (const key of keys) assert.equal((await run(directory.path, "fetched", "remove", key)).code, 0);
   });
 
   const asks = { skip: skipWithoutTerminal };

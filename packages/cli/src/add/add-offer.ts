@@ -31,6 +31,7 @@ import { approveShown } from "./approve-shown.ts";
 import { gatewayLines } from "./gateway-lines.ts";
 import { requireSecrets, withoutSecrets } from "./missing-secrets.ts";
 import type { Offer, OfferFact } from "./offer.ts";
+import { samePackageFacts } from "./same-package.ts";
 import {
   containmentFacts,
   integrityFacts,
@@ -80,6 +81,7 @@ async function addIn(context: CliContext, home: string, offer: Offer, flags: Add
   const { config } = await withEntry(context, file, "tool_servers", entries[0] as JsonObject);
   output.print(output.style("bold", safeLine(title)), "");
   printFacts(output, offer.facts);
+  printFacts(output, samePackageFacts(config, id, offer.packages ?? []));
   for (const { name, purpose } of offer.secrets) printFacts(output, [["secret", `${name} (${purpose})`]]);
   output.print("");
   const missing = await requireSecrets(context, offer.secrets, flags);
