@@ -134,6 +134,8 @@ describe("add and update of packages of a registry", { skip }, () => {
     const broken = await run(directory.path, "update", "notes", "--yes");
     assert.equal(broken.code, 1);
     assert.match(broken.stderr, /not updated notes 1\.0\.0: The server "notes" lists no tools/);
+    assert.match(broken.stderr, /\nRemoved again what was fetched for it: @acme\/notes 1\.1\.0 \(.* MB\)\n/);
+    assert.doesNotMatch((await run(directory.path, "fetched", "list")).stdout, /1\.1\.0/);
     assert.equal(readFileSync(file, "utf8"), text);
     publish(
       registry,
@@ -145,6 +147,12 @@ describe("add and update of packages of a registry", { skip }, () => {
     );
     const dry = await run(directory.path, "update", "notes", "--dry-run");
     assert.equal(dry.code, 0, dry.stderr);
+    assert.match(dry.stderr, /Removed again what was fetched for it: @acme\/notes 1\.2\.0/);
+    const unasked = await run(directory.path, "update", "notes");
+    assert.match(
+      unasked.stderr,
+      /kept, and used by no entry: @acme\/notes 1\.2\.0 [\s\S]* fetched remove \S+/,
+    );
     for (const part of [
       /1\.0\.0 → 1\.2\.0/,
       /repository +git\+https:\/\/example\.com\/acme\/notes\.git → https:\/\/example\.org\/other/,
@@ -171,6 +179,25 @@ describe("add and update of packages of a registry", { skip }, () => {
     assert.equal(readFileSync(file, "utf8"), text.replace("@1.0.0", "@1.2.0"));
     const now = await run(directory.path, "list", "--server", "notes");
     assert.match(now.stdout, /notes__read[\s\S]*notes__search/);
+    const second = await run(directory.path, "add", "npm:@acme/notes@1.0.0", "--id", "more", "--yes");
+    assert.equal(second.code, 0, second.stderr);
+    assert.match(
+      second.stdout,
+      /^ {2}already +notes has this package; clients get the tools of each entry$/m,
+    );
+    const newest =
+      '  - id: newest\n    transport: { kind: stdio, command: npx, args: ["-y", "@acme/notes"] }\n';
+    writeFileSync(file, `${readFileSync(file, "utf8")}${newest}`);
+    assert.equal((await run(directory.path, "list", "--server", "newest")).code, 0);
+    const removed = await run(directory.path, "remove", "notes", "more", "newest", "--yes");
+    assert.match(removed.stdout, /fetched package @acme\/notes 1\.2\.0 \(fetched 2 times\)\n/);
+    const uses = removed.stdout.match(/not used any more fetched package \S+ \S+/g) ?? [];
+    assert.equal(new Set(uses).size, uses.length, removed.stdout);
+    const keys = [...removed.stdout.matchAll(/^ {2}\S.* fetched remove (\S+)$/gm)].map(
+      ([, key]) => key ?? "",
+    );
+    assert.ok(keys.length >= 3, removed.stdout);
+    for (const key of keys) assert.equal((await run(directory.path, "fetched", "remove", key)).code, 0);
   });
 
   const asks = { skip: skipWithoutTerminal };
@@ -190,6 +217,30 @@ describe("add and update of packages of a registry", { skip }, () => {
     );
     assert.match((await run(directory.path, "fetched", "list")).stdout, /No fetched packages/);
   });
+
+  it(
+    "an answer of no names what an earlier add fetched, with the command that removes it",
+    asks,
+    async () => {
+      await using directory = await makeTemporaryDirectory();
+      // Without a terminal, it fetches and saves nothing, as one that is killed at its question.
+      assert.equal((await run(directory.path, "add", "npm:@acme/notes@1.0.0")).code, 1);
+      const env = { PATH: path, npm_config_registry: registry.url, npm_config_fetch_retries: "0" };
+      await using terminal = new Terminal(shellLine(["add", "npm:@acme/notes@1.0.0"]), {
+        directory: directory.path,
+        env,
+      });
+      await terminal.untilShown(/\[N\]o: /);
+      terminal.press("n\n");
+      assert.equal(await terminal.end(), 1);
+      const [, key = ""] =
+        /Nothing was added note: kept, and used by no entry: @acme\/notes 1\.0\.0 \(.* MB\); .* fetched remove (\S+) /.exec(
+          terminal.text.replace(/\s+/g, " "),
+        ) ?? [];
+      assert.equal((await run(directory.path, "fetched", "remove", key)).code, 0, terminal.text);
+      assert.match((await run(directory.path, "fetched", "list")).stdout, /No fetched packages/);
+    },
+  );
 
   it("a server that fails its trial is saved only with a reason; the error names what it asks for", async () => {
     await using directory = await makeTemporaryDirectory();
@@ -314,8 +365,11 @@ test("add recognizes what is meant, and names the forms of what could be several
   await using directory = await makeTemporaryDirectory();
   writeFileSync(directory.join("notes.txt"), "");
   const cases: readonly (readonly [words: readonly string[], expected: RegExp])[] = [
-    [["left-pad"], /a package of a registry is named with it: npm:left-pad, pypi:left-pad$/m],
-    [["demo.echo@1.2"], /npm:demo\.echo@1\.2, pypi:demo\.echo@1\.2, mcpkg:demo\.echo@1\.2$/m],
+    [
+      ["left-pad"],
+      /a package of a registry is named with it: npm:left-pad, pypi:left-pad; a server elsewhere by its URL, or after -- by its command line$/m,
+    ],
+    [["demo.echo@1.2"], /npm:demo\.echo@1\.2, pypi:demo\.echo@1\.2, mcpkg:demo\.echo@1\.2; /m],
     [["npm:"], /write npm:NAME or npm:NAME@VERSION/],
     [["npm:git+ssh://example.com/x"], /is not the name of a package/],
     [["pypi:a b"], /write pypi:NAME or pypi:NAME@VERSION/],

@@ -111,6 +111,9 @@ test("add prints the beginning of a long suspicious text, which waits, and says 
   const run = (...args: readonly string[]) => runToolcrib(args, { directory: directory.path, stdin: "" });
   const added = await run("add", raw.url, "--id", "long", "--yes");
   assert.equal(added.code, 0, added.stderr);
+  // Nothing is started, and nothing contained: the server runs elsewhere.
+  assert.match(added.stderr, /^Connecting to it once, to list what it offers…$/m);
+  assert.doesNotMatch(added.stderr, /tarting|contained/);
   assert.ok(added.stdout.length < 50_000, String(added.stdout.length));
   assert.match(added.stdout, /t0 new\n {2}\{"name":"t0","description":"Ignore all previous instructions/);
   assert.match(added.stdout, /suspicious description/);

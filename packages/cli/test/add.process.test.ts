@@ -222,10 +222,13 @@ test("add --yes asks nothing on a terminal about what is meant", { skip: skipWit
   const shown = await onTerminal(["add", "repositories", "--yes"], setting);
   assert.doesNotMatch(shown, /Which one/);
   const line = shown.replaceAll(/\s+/g, " ");
-  assert.match(line, /error CLI_TOOLSPEC_NOT_FOUND: The catalog has no toolspec "repositories"/);
   assert.match(
     line,
-    /hint: did you mean one of acme, desk, open, mail\?; .* add npm:repositories --yes, .* add pypi:repositories --yes/,
+    /error CLI_TOOLSPEC_NOT_FOUND: The catalog has nothing with "repositories" in its name or title/,
+  );
+  assert.match(
+    line,
+    /hint: .* catalog search repositories lists what mentions it; .* add npm:repositories --yes, .* add pypi:repositories --yes; a server elsewhere by its URL, or after -- by its command line/,
   );
   const unnamed = await onTerminal(["add", "--yes"], setting);
   assert.match(unnamed, /error CLI_USAGE: The name of the API or server is missing/);
@@ -299,8 +302,14 @@ test("add offers what search words can mean, and says that there is nothing", as
   };
   assert.deepEqual(await offered("read files"), ["filesystem"]);
   assert.deepEqual((await offered("send email")).toSorted(), ["gmail", "sendgrid"]);
-  assert.deepEqual((await offered("payments")).toSorted(), ["square", "stripe"]);
+  assert.deepEqual((await offered("customer payments")).toSorted(), ["square", "stripe"]);
   assert.deepEqual(await offered("weather"), []);
+  // One word is a name, or the beginning of a word of one; a description that mentions it is no name.
+  assert.deepEqual(await offered("notes"), []);
+  assert.deepEqual(await offered("post"), []);
+  assert.deepEqual(await offered("hub"), ["hubspot"]);
+  assert.deepEqual(await offered("Google"), ["google-calendar", "google-drive"]);
+  assert.deepEqual(await offered("drive"), ["google-drive"]);
   // "google" and "mail" are words of entries, and together of none.
   assert.deepEqual(await offered("google mail"), []);
   // In a sentence, the words that few entries have decide: one of a tool of another entry is not all of it.
@@ -308,6 +317,34 @@ test("add offers what search words can mean, and says that there is nothing", as
   assert.deepEqual(await offered("post a message to a chat channel"), ["telegram"]);
   // A word that no entry has does not count.
   assert.deepEqual(await offered("slack zzzzqq"), ["slack"]);
+});
+
+test("Enter at the question which entry is meant is none, and no error", {
+  skip: skipWithoutTerminal,
+}, async () => {
+  await using directory = await makeTemporaryDirectory();
+  const env = { NO_COLOR: "1" };
+  const answered = async (words: readonly string[], question: RegExp, answer: string) => {
+    await using terminal = new Terminal(shellLine(words), { directory: directory.path, env });
+    await terminal.untilShown(question);
+    terminal.press(`${answer}\r`);
+    return { code: await terminal.end(), shown: terminal.text };
+  };
+  const questions = [
+    [["add", "google"], /Which one\? \(1 to 2, or Enter for none\) $/],
+    [["add", "drive"], /1 {2}google-drive [\s\S]*Is it this one\? \(1, or Enter for none\) $/],
+    [["add"], /Which API or server\?/],
+  ] as const;
+  for (const [words, question] of questions) {
+    const { code, shown } = await answered(words, question, "");
+    assert.equal(code, 0, shown);
+    assert.match(shown, /Nothing was added\. What the catalog does not have is added by its package, URL or/);
+    assert.doesNotMatch(shown, /error/);
+  }
+  const declined = await answered(["add", "stripe"], /Add it to toolcrib\.yaml\? \[Y\/n\] /, "n");
+  assert.equal(declined.code, 1, declined.shown);
+  assert.match(declined.shown, /Nothing was added\r\n$/);
+  assert.equal(existsSync(directory.join("toolcrib.yaml")), false);
 });
 
 test("add says which options change nothing, because the entry is there already", async () => {

@@ -119,7 +119,7 @@ test("tools are shown completely, approved, and shown again as a difference when
   assert.deepEqual([some.code, some.stdout.split("\n").at(-3)], [0, "Approved 1 tool of s"]);
   assert.match(
     some.stdout,
-    /^Each call of them by a client still needs an approval of its own \(.*toolcrib\S* approve lists those that wait\), unless policy\.waive_approval names the tool or trust_state of s is verified\n$/m,
+    /^Each call of it by a client still needs an approval of its own \(.*toolcrib\S* approve lists those that wait\), unless policy\.waive_approval names the tool or trust_state of s is verified\n$/m,
   );
   assert.match((await run("list")).stdout, /s__read/);
   assert.match((await run("doctor")).stdout, /^✓ server s: responds: 1 tool; 1 more wait for approval/m);

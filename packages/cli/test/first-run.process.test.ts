@@ -192,6 +192,60 @@ test("a newcomer comes from an empty home to a first call", { skip }, async () =
   assert.ok(pid > 0);
 });
 
+test("a server of three clients is one, and one that does not answer is named and stays in them", {
+  skip,
+}, async () => {
+  await using directory = await makeTemporaryDirectory();
+  const echo = { command: process.execPath, args: [echoStdioPath, "--builtin", "echo"] };
+  const broken = { command: process.execPath, args: ["-e", "process.exit(3)"] };
+  const clients = JSON.stringify({ mcpServers: { echo, broken } });
+  const files = [".claude.json", ".cursor/mcp.json", ".gemini/settings.json"].map((name) =>
+    directory.join(name),
+  );
+  for (const folder of [".cursor", ".gemini"]) mkdirSync(directory.join(folder));
+  for (const file of files) writeFileSync(file, clients);
+  const config = {
+    serve: { listen: `127.0.0.1:${await freePort()}` },
+    sandbox: { mode: "preferred" },
+    tool_servers: Object.entries({ echo, broken }).map(([id, one]) => ({
+      id,
+      transport: { kind: "stdio", ...one },
+      trust_state: "certified",
+    })),
+  };
+  writeFileSync(directory.join("toolcrib.yaml"), JSON.stringify(config));
+  try {
+    const shown = await onTerminal(
+      directory,
+      [],
+      [
+        [/Start it now, in the background\? \[Y\/n\] /, ""],
+        [/Look at what would be written\? \[Y\/n\] /, "y"],
+        [/Write this\? \[y\/N\] /, "y"],
+        [/Leave it in the clients\? \[Y\/n\] /, ""],
+        [/Take the other 1 server out of the clients\? \[Y\/n\] /, "y"],
+        [/Change the files of 3 clients as shown\? \[y\/N\] /, "y"],
+        [/Call echo__echo with \{"text":".*"\}\? \[Y\/n\] /, "n"],
+      ],
+    );
+    assert.match(shown.replace(/\s+/g, " "), /Claude Code, Cursor, Gemini CLI still start 2 servers that/);
+    assert.match(
+      shown.replace(/\s+/g, " "),
+      /One does not answer the gateway: ✗ broken: .*exit.* Leave it in the clients\?/,
+    );
+    assert.match(
+      shown,
+      /Stay in the clients:\n {2}broken \(claude-code, .*\): it does not answer the gateway/,
+    );
+    for (const file of files) {
+      const { mcpServers } = JSON.parse(readFileSync(file, "utf8")) as { mcpServers: object };
+      assert.deepEqual(Object.keys(mcpServers).toSorted(), ["broken", "toolcrib"], file);
+    }
+  } finally {
+    await stopGateways(directory);
+  }
+});
+
 test("every step can be skipped", { skip }, async () => {
   await using directory = await makeTemporaryDirectory();
   const shown = await onTerminal(

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { onTerminal, skipWithoutTerminal } from "./terminal.ts";
 import { echoServer, runToolcrib, startServe } from "./transcript.ts";
 
 const serve = { listen: "127.0.0.1:0", auth: "none" };
@@ -105,13 +106,19 @@ test("connect and import --move say when the running gateway serves another file
   assert.doesNotMatch((await runToolcrib(["connect", "cursor"], own)).stderr, warning);
 });
 
-test("status without a server names the command that finds some", async () => {
+test("serve, status and the summary of a gateway without a server name the commands that add some", async () => {
   await using directory = await makeTemporaryDirectory();
   const setting = { directory: directory.path };
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ serve }));
-  await using _gateway = await startServe([], setting);
+  await using gateway = await startServe([], setting);
+  const next = "toolcrib add NAME adds one, toolcrib import takes over those of your clients";
   const { stdout } = await runToolcrib(["status"], setting);
-  assert.match(stdout, /^servers +none yet; toolcrib import takes over those of your clients\ntools +0 and/m);
+  assert.match(stdout, new RegExp(`^servers +none yet; ${next}\\ntools +0 and`, "m"));
+  const named = / {2}Next: \S.* add NAME adds one, \S.* import takes over those of your clients/;
+  await waitUntil(() => /Press Ctrl-C/.test(gateway.stdout()));
+  assert.match(gateway.stdout(), named);
+  if (skipWithoutTerminal !== false) return;
+  assert.match((await onTerminal([], setting)).replace(/\s*\r?\n\s+/g, "  "), named);
 });
 
 test("status counts the tools of servers, those of the gateway, and what a client lists", async () => {

@@ -114,9 +114,13 @@ test("--purge removes what only the entry used, and names what stays", async () 
   const purged = await run("remove", "a", "--purge", "--yes");
   assert.match(purged.stdout, /also removed secret OWN/, purged.stderr);
   assert.doesNotMatch(text(), /id: a\b/);
-  assert.match((await run("remove", "b", "--yes")).stdout, /\nWhat is not used any more is kept; /);
+  const last = (await run("remove", "b", "--yes")).stdout;
+  assert.match(last, /\nWhat is not used any more is kept; /);
   const secrets = (await run("secret", "list")).stdout;
   assert.deepEqual([secrets.includes("OWN"), secrets.includes("SHARED")], [false, true]);
+  // The entry is gone, and --purge with it: what is kept has commands of its own.
+  assert.match(last, /\nKept, and used by no entry; remove with:\n {2}\S.* secret rm SHARED\n$/);
+  assert.equal((await run("secret", "rm", "SHARED")).code, 0);
   assert.equal(existsSync(directory.join(".toolcrib/switches.json")), false);
 });
 

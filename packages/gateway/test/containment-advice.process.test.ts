@@ -48,6 +48,8 @@ describe("the advice about failures of contained servers", { skip }, () => {
       tool_servers: [
         serverOf("plain", [folder]),
         serverOf("scoped", [], { containment: scoped }),
+        // The package that an argument names is known to the catalog.
+        serverOf("memory", ["-y", "@modelcontextprotocol/server-memory@2026.8.31"]),
         serverOf("free", [], { trust_state: "certified" }),
         serverOf("named", [], { containment: { read_paths: [directory.path], ...scopedWrite } }),
       ],
@@ -56,7 +58,21 @@ describe("the advice about failures of contained servers", { skip }, () => {
     await using test = await startTestGateway(document, { files: { "data/a": "a" } });
     // A real refusal: the folder is shown, because an argument names it, and is not writable.
     const cases: readonly (readonly [tool: string, text: string, advice: RegExp | undefined])[] = [
-      ["plain:write", "/usr/x", /stays closed/],
+      [
+        "plain:write",
+        "/usr/x",
+        /stays closed\. .*: containment: \{ filesystem_write: scoped, write_paths: \["\/path\/to\/folder"\] \}, and in args or env, .* setting for its file or folder, with a place in \/path\/to\/folder$/,
+      ],
+      [
+        "memory:result",
+        "EROFS: read-only file system, open '/usr/lib/server-memory/memory.jsonl'",
+        /write_paths: \["\/path\/to\/folder"\] \}, and in its transport: env: \{ MEMORY_FILE_PATH: \/path\/to\/folder\/memory\.jsonl \}$/,
+      ],
+      [
+        "named:result",
+        "EROFS: read-only file system, open '/usr/lib/x.jsonl'",
+        /stays closed\. .* with a place in a folder of write_paths$/,
+      ],
       [
         "plain:write",
         "/srv/data/b.txt",
@@ -132,11 +148,15 @@ describe("the advice about failures of contained servers", { skip }, () => {
         `EROFS: read-only file system, open '${path}'`,
         `ENOENT: no such file or directory, open '${path}'`,
       ]) {
-        assert.doesNotMatch(await call(test, "sly:result", text), /_paths: /, text);
+        assert.doesNotMatch(
+          await call(test, "sly:result", text),
+          /_paths: (?!\["\/path\/to\/folder"\])/,
+          text,
+        );
       }
     }
     const root = await call(test, "sly:result", "EROFS: read-only file system, open '/x'");
-    assert.doesNotMatch(root, /_paths: /);
+    assert.doesNotMatch(root, /_paths: (?!\["\/path\/to\/folder"\])/);
     assert.match(
       await call(test, "sly:result", "getaddrinfo ENOTFOUND 10.0.0.1"),
       /egress_allow: \["HOST"\]/,

@@ -5,7 +5,8 @@
  * nothing acts on it.
  */
 
-import { dirname, extname } from "node:path";
+import { basename, dirname, extname } from "node:path";
+import { fileVariableOf } from "./file-variables.ts";
 import { isWithin } from "./paths.ts";
 import { findRefusedNeed } from "./refused-need.ts";
 import type { ContainedServer } from "./server-sandboxes.ts";
@@ -62,7 +63,7 @@ export function adviceOn(text: string, facts: AdviceFacts): string | undefined {
     const folder = folderFor(facts.args, need);
     const what = `writes ${filesystemWrite === "deny" ? "no file" : "only below write_paths"} (filesystem_write: ${filesystemWrite})`;
     if (folder !== undefined && !isAdvisable(folder, facts)) {
-      return `The server "${server.id}" is contained and ${what}; it tried to write to a place that stays closed. Choose another one by its own settings (args or env), in a folder of write_paths`;
+      return closedAdvice(facts, what, need.path);
     }
     return written(facts, what, { writePath: folder ?? "/path/to/folder" });
   }
@@ -75,6 +76,28 @@ export function adviceOn(text: string, facts: AdviceFacts): string | undefined {
     { readPath: need.path },
     "If this file exists, it can be allowed:",
   );
+}
+
+/** Advice about a file in a place that stays closed, such as the folder of its package: it needs another place, and its name. */
+function closedAdvice(
+  { server, args, lineFor }: AdviceFacts,
+  what: string,
+  path: string | undefined,
+): string {
+  const variable = fileVariableOf(args);
+  const isAllowed = server.containment.effective.filesystemWrite === "scoped";
+  const folder = "/path/to/folder";
+  const place = isAllowed ? "a folder of write_paths" : folder;
+  // A text of the server decides about the name, which becomes a part of a line of the configuration.
+  const [name = "FILE"] = /^[\w-][\w.-]{0,63}$/.exec(basename(path ?? "")) ?? [];
+  const named =
+    variable === undefined
+      ? `in args or env, as its documentation says, the setting for its file or folder, with a place in ${place}`
+      : isAllowed
+        ? `in env of its transport, ${variable} with a file in ${place}`
+        : `in its transport: env: { ${variable}: ${folder}/${name} }`;
+  const lines = isAllowed ? named : `${lineFor({ writePath: folder })}, and ${named}`;
+  return `The server "${server.id}" is contained and ${what}; it tried to write to a place that stays closed. To let it write in another one, the operator writes in its entry of tool_servers: ${lines}`;
 }
 
 function written(

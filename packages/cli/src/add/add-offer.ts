@@ -31,6 +31,7 @@ import { approveShown } from "./approve-shown.ts";
 import { gatewayLines } from "./gateway-lines.ts";
 import { requireSecrets, withoutSecrets } from "./missing-secrets.ts";
 import type { Offer, OfferFact } from "./offer.ts";
+import { samePackageFacts } from "./same-package.ts";
 import {
   containmentFacts,
   integrityFacts,
@@ -80,6 +81,7 @@ async function addIn(context: CliContext, home: string, offer: Offer, flags: Add
   const { config } = await withEntry(context, file, "tool_servers", entries[0] as JsonObject);
   output.print(output.style("bold", safeLine(title)), "");
   printFacts(output, offer.facts);
+  printFacts(output, samePackageFacts(config, id, offer.packages ?? []));
   for (const { name, purpose } of offer.secrets) printFacts(output, [["secret", `${name} (${purpose})`]]);
   output.print("");
   const missing = await requireSecrets(context, offer.secrets, flags);
@@ -153,7 +155,13 @@ async function tryEntries(
   const verb = { npm: "Fetching", python: "Fetching", go: "Building" };
   const what =
     registry === undefined ? "" : `${verb[registry]} ${packages.map(safeLine).join(", ")} in a sandbox, and `;
-  context.output.note(`${what === "" ? "Starting" : `${what}starting`} it once, contained…`);
+  const isProcess = entries.every((one) => (one["transport"] as JsonObject)["kind"] === "stdio");
+  context.output.note(
+    // A server at a URL runs elsewhere: nothing is started or contained here.
+    isProcess
+      ? `${what === "" ? "Starting" : `${what}starting`} it once, contained…`
+      : "Connecting to it once, to list what it offers…",
+  );
   let last: { readonly entry: JsonObject; readonly trial: FailedTrial } | undefined;
   for (const entry of entries) {
     const { config } = await withEntry(context, file, "tool_servers", withoutSecrets(entry, missing));

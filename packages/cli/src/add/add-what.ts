@@ -103,7 +103,7 @@ async function addWord(context: CliContext, word: string, flags: AddFlags): Prom
     const named = flags.yes === true ? forms.map((form) => lineOf(form)) : forms;
     throw new CliError(error.code, error.message, {
       cause: error,
-      hint: `${error.hint ?? ""}; a package of a registry is named with it: ${named.join(", ")}`,
+      hint: `${error.hint ?? ""}; a package of a registry is named with it: ${named.join(", ")}; a server elsewhere by its URL, or after -- by its command line`,
     });
   }
 }

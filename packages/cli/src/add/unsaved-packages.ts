@@ -1,7 +1,8 @@
 /**
- * Packages that an add fetched into the home when nothing is saved in the end. After an answer of no, or a dry run, they are removed
- * again. After a failure they stay, because the next attempt needs them, and a note names the command that removes them. A
- * package that an entry of a known configuration of the home uses is left alone.
+ * What an add or update fetched into the home when nothing is saved in the end. After an answer of no, or a dry run, it is removed
+ * again. After a failure it stays, because the next attempt needs it, and a note names the command that removes it; so
+ * does what an earlier add left, such as one that was killed. A package that an entry of a known configuration of the
+ * home uses is left alone.
  */
 
 import type { ToolServerConfig } from "@toolcrib/config";
@@ -28,7 +29,7 @@ export async function withoutUnsaved(
   add: () => Promise<ExitCode>,
 ): Promise<ExitCode> {
   if (packages.length === 0) return await add();
-  const before = new Set((await fetchedStore(context).list()).map(({ key }) => key));
+  const before = await fetchedKeys(context);
   let code: ExitCode;
   try {
     code = await add();
@@ -41,12 +42,56 @@ export async function withoutUnsaved(
   // Without a terminal, the same command comes again with --yes.
   if (!isDry && !canAsk(context)) noteKept(context, unused);
   else {
-    const fetched = unused.filter(({ key }) => !before.has(key));
-    for (const one of fetched) await fetchedStore(context).remove(one);
-    if (fetched.length > 0)
-      context.output.note(`Removed again what was fetched for it: ${fetched.map(shownOf).join(", ")}`);
+    await removeAgain(
+      context,
+      unused.filter(({ key }) => !before.has(key)),
+    );
+    // Another command can need what this one did not fetch.
+    noteKept(
+      context,
+      unused.filter(({ key }) => before.has(key)),
+    );
   }
   return code;
+}
+
+/**
+ * Removes what the update of a server fetched and did not save. Without a terminal it stays after `shown`, because the
+ * same command comes again with --yes, and a note names the command that removes it.
+ *
+ * @param name of its package
+ * @param kept the packages of the version that stays, as its command line names them
+ * @param before keys of what was fetched before the update
+ */
+export async function dropUnsavedUpdate(
+  context: CliContext,
+  {
+    name,
+    kept,
+    before,
+  }: { readonly name: string; readonly kept: readonly string[]; readonly before: ReadonlySet<string> },
+  options: { readonly comesAgain: boolean },
+): Promise<void> {
+  const fetched = (await fetchedStore(context).list()).filter(
+    (one) =>
+      !before.has(one.key) &&
+      namedBy(one, [name]) &&
+      one.receipt.recorded === undefined &&
+      JSON.stringify(one.receipt.packages) !== JSON.stringify(kept),
+  );
+  if (options.comesAgain) noteKept(context, fetched);
+  else await removeAgain(context, fetched);
+}
+
+/** Returns the keys of what is fetched. */
+export async function fetchedKeys(context: CliContext): Promise<ReadonlySet<string>> {
+  return new Set((await fetchedStore(context).list()).map(({ key }) => key));
+}
+
+async function removeAgain(context: CliContext, fetched: readonly StoredPackage[]): Promise<void> {
+  for (const one of fetched) await fetchedStore(context).remove(one);
+  if (fetched.length > 0)
+    context.output.note(`Removed again what was fetched for it: ${fetched.map(shownOf).join(", ")}`);
 }
 
 function noteKept(context: CliContext, packages: readonly StoredPackage[]): void {

@@ -35,6 +35,7 @@ import type { LookUps } from "./open-look-ups.ts";
 import { compareVersions, type PinnedServer, pinnedServers, withVersion } from "./pinned-servers.ts";
 import { printFacts } from "./show-offer.ts";
 import { type PassedTrial, type TriedDefinition, tryServer } from "./trial.ts";
+import { dropUnsavedUpdate, fetchedKeys } from "./unsaved-packages.ts";
 
 /** Options of `update`. */
 export interface UpdateFlags {
@@ -61,15 +62,21 @@ export async function updateServers(
   const { output } = context;
   const done: UpdatedServer[] = [];
   for (const server of servers) {
-    const { id, version: from } = server;
+    const { id, version: from, packages: kept } = server;
+    const { name } = server.origin;
+    const fetched = { name, kept, before: await fetchedKeys(context) };
     try {
-      done.push(await updateServer(context, lookUps, server, flags));
+      const updated = await updateServer(context, lookUps, server, flags);
+      done.push(updated);
+      const comesAgain = flags.dryRun !== true && !canAsk(context);
+      if (updated.result === "shown") await dropUnsavedUpdate(context, fetched, { comesAgain });
     } catch (error) {
       if (context.signal.aborted || !isCodedError(error)) throw error;
       output.note(
         `${output.noteStyle(["bold", "red"], "not updated")} ${safeLine(id)} ${safeLine(from)}: ${safeLine(error.message)}`,
         ...(error.hint === undefined ? [] : [`  ${safeLine(error.hint)}`]),
       );
+      await dropUnsavedUpdate(context, fetched, { comesAgain: false });
       done.push({ id, from, to: null, result: "failed", code: error.code, reason: messageOf(error) });
     }
   }

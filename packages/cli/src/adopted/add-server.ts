@@ -13,6 +13,7 @@ import type { JsonObject } from "@toolcrib/json";
 import { localIdentity } from "@toolcrib/tool";
 import { adoptedSource, offeredTools, parseManifest } from "@toolcrib/toolspec";
 import { gatewayLines } from "../add/gateway-lines.ts";
+import { samePackageFacts } from "../add/same-package.ts";
 import { printDefinitions, printFacts, unseenFacts } from "../add/show-offer.ts";
 import { definitionsOf, uncountedOf } from "../add/trial.ts";
 import { withoutUnsaved } from "../add/unsaved-packages.ts";
@@ -103,6 +104,7 @@ async function addNamed(
   // Check that the entry can be written before the user types a secret.
   const serverEntry = toServerEntry({ id, named, wanted, flags });
   const added = await withEntry(context, file, "tool_servers", serverEntry);
+  printFacts(output, samePackageFacts(added.config, id, [source.package]));
   // The file can be edited while this command asks and fetches: the entry is added to what it has then.
   const write = async (): Promise<void> => {
     const current = openConfigFile(context);
@@ -115,7 +117,11 @@ async function addNamed(
       `Fetch it, start it contained, and add it to ${file.shown}? [Y/n] `,
       context,
     );
-    if (!/^(?:y|yes)?$/i.test(answer)) throw new CliError("CLI_INTERRUPTED", "Nothing was added");
+    if (!/^(?:y|yes)?$/i.test(answer)) {
+      output.json({ entry: shownEntry(serverEntry), file: file.path, result: "shown" });
+      output.note("Nothing was added");
+      return exitCodes.failed;
+    }
   }
   const isDry = flags.dryRun === true;
   const isLater = flags.withoutSecrets === true || isDry;

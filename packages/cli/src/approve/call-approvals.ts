@@ -61,7 +61,8 @@ export function printCallApprovals(
   approvedCount: number,
 ): void {
   if (tools.length === 0) return;
-  const which = tools.length === approvedCount ? "them" : `${tools.length} of them`;
+  const all = approvedCount === 1 ? "it" : "them";
+  const which = tools.length === approvedCount ? all : `${tools.length} of them`;
   context.output.prose(
     `Each call of ${which} by a client still needs an approval of its own (${ownCommand(context)} approve lists those that wait), unless policy.waive_approval names the tool or trust_state of ${safeLine(server)} is verified`,
   );

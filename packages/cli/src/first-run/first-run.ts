@@ -32,6 +32,7 @@ import { withProgress } from "../progress/progress.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { argumentsWord, findExampleCall } from "../serve/example-call.ts";
 import { ownCommand } from "../serve/own-command.ts";
+import { noSourcesText } from "../serve/serve-text.ts";
 import { callTool } from "../tools/call-tool.ts";
 import { openConfigFile } from "../toolspec/config-file.ts";
 import { shortHelp } from "./short-help.ts";
@@ -99,6 +100,7 @@ async function showSummary(
       : [
           `${output.style("yellow", "!")} new tools of ${waiting.map(({ server }) => safeLine(server)).join(", ")} wait: ${command} approve`,
         ]),
+    ...(status.servers.length === 0 && status.tools === 0 ? [`  Next: ${noSourcesText(command)}`] : []),
     connected.length === 0 ? "  No client is connected." : `  Connected: ${connected.join(", ")}`,
     "",
     `  ${command} status          what runs, in full`,
@@ -126,9 +128,9 @@ async function walk(context: CliContext): Promise<ExitCode> {
   }
   step(context, 3, "Clients", `${command} connect --all`);
   await connectStep(context);
-  await moveStep(context);
+  const hasWaited = await moveStep(context);
   step(context, 4, "A first call", `${command} call TOOL`);
-  await callStep(context);
+  await callStep(context, { hasWaited });
   output.print(
     ...(await waitingCallLines(context)),
     "",
@@ -221,30 +223,74 @@ async function connectStep(context: CliContext): Promise<void> {
   }
 }
 
-/** Offers to take the servers that the gateway serves out of the connected clients, which would have them twice. */
-async function moveStep(context: CliContext): Promise<void> {
+/**
+ * Offers to take the servers that the gateway serves out of the connected clients, which would have them twice. Those
+ * that do not answer the gateway are named before, with the reasons, and can stay in the clients.
+ *
+ * @returns whether it was asked about servers that are starting
+ */
+async function moveStep(context: CliContext): Promise<boolean> {
   const { output, options } = context;
   const connected = listConnections(options.home);
   // Without a gateway the clients would lose the servers.
-  if (connected.length === 0 || (await findReachableGateway(options.home)) === undefined) return;
+  if (connected.length === 0 || (await findReachableGateway(options.home)) === undefined) return false;
+  let hasWaited = false;
   try {
     const plan = await makePlan(context, openConfigFile(context), connected, { isGuided: true });
     // What was not agreed to at the first step is not imported at this one.
-    if (plan.servers.length > 0) return;
-    const { moves } = await planMoves(context, plan);
-    if (moves.length === 0) return;
-    const count = moves.reduce((sum, { names }) => sum + names.length, 0);
-    const clients = moves.map(({ program }) => program.id);
+    if (plan.servers.length > 0) return false;
+    const { ids, moves } = await planMoves(context, plan);
+    if (moves.length === 0) return false;
     output.prose(
       "",
-      `${moves.map(({ program }) => program.name).join(", ")} still ${moves.length === 1 ? "starts" : "start"} ${counted(count, "server")} that the gateway serves now. The same as what comes next: ${ownCommand(context)} import --move`,
+      `${moves.map(({ program }) => program.name).join(", ")} still ${moves.length === 1 ? "starts" : "start"} ${counted(ids.length, "server")} that the gateway serves now. The same as what comes next: ${ownCommand(context)} import --move`,
     );
-    if (await asks(context, `Take ${count === 1 ? "it" : "them"} out of the clients?`))
-      await importClients(context, clients, { move: true, isGuided: true });
+    const starting = await findStarting(context);
+    hasWaited = starting.some(({ id }) => ids.includes(id));
+    if (hasWaited) await untilStarted(context, starting);
+    const kept = await keptInClients(context, ids);
+    const moving = await planMoves(context, plan, kept);
+    const count = moving.ids.length;
+    if (count === 0) {
+      output.print("All of them stay in the clients.");
+      return hasWaited;
+    }
+    const clients = moving.moves.map(({ program }) => program.id);
+    const what = kept.size === 0 ? (count === 1 ? "it" : "them") : `the other ${counted(count, "server")}`;
+    if (await asks(context, `Take ${what} out of the clients?`))
+      await importClients(context, clients, { move: true, isGuided: true, kept });
   } catch (error) {
     // One client's file must not end the walk.
     noteUnlessInterrupted(context, error);
   }
+  return hasWaited;
+}
+
+/**
+ * Names those of `ids` that do not answer the gateway, and asks whether they stay in the clients.
+ *
+ * @returns the reasons of those that do, by id
+ */
+async function keptInClients(
+  context: CliContext,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const { output } = context;
+  const silent = new Map<string, string>();
+  {
+    await using access = await openToolAccess(context);
+    for (const { id, kind, state, reason = state } of await access.servers()) {
+      // One that is idle answered before, and starts at its next call.
+      if (kind !== "server" || !ids.includes(id) || state === "ready" || state === "idle") continue;
+      silent.set(id, `it does not answer the gateway: ${reason}`);
+    }
+  }
+  if (silent.size === 0) return silent;
+  output.print(silent.size === 1 ? "One does not answer the gateway:" : "These do not answer the gateway:");
+  for (const [id, reason] of silent)
+    output.prose(`  ${output.style("red", "✗")} ${safeLine(id)}: ${safeLine(reason)}`);
+  const stays = await asks(context, `Leave ${silent.size === 1 ? "it" : "them"} in the clients?`);
+  return stays ? silent : new Map();
 }
 
 function noteUnlessInterrupted({ output }: CliContext, error: unknown): void {
@@ -252,13 +298,15 @@ function noteUnlessInterrupted({ output }: CliContext, error: unknown): void {
   output.note(`${messageOf(error)}${error.hint === undefined ? "" : `\nhint: ${error.hint}`}`);
 }
 
-async function callStep(context: CliContext): Promise<void> {
+/** @param options `hasWaited`: whether it was asked about servers that are starting, and is not asked again */
+async function callStep(context: CliContext, { hasWaited }: { readonly hasWaited: boolean }): Promise<void> {
   const { output, options } = context;
   if ((await findReachableGateway(options.home)) === undefined) {
     output.print("Without a gateway there is nothing to call.");
     return;
   }
-  const starting = await untilStarted(context);
+  const found = await findStarting(context);
+  const starting = hasWaited ? found : await untilStarted(context, found);
   const example = await findExample(context);
   if (example === undefined) {
     output.print(await whyNoExample(context, starting));
@@ -273,15 +321,23 @@ async function callStep(context: CliContext): Promise<void> {
   await callTool(context, tool.id, JSON.stringify(args), {});
 }
 
-/** Waits for servers that are starting, for a limited time and if that is wanted. @returns those that still are */
-async function untilStarted(context: CliContext): Promise<readonly ServerState[]> {
-  const { output, now, signal } = context;
+/** Returns the servers that are starting. */
+async function findStarting(context: CliContext): Promise<readonly ServerState[]> {
   await using access = await openToolAccess(context);
   // The first list waits a short time for servers that are starting.
   await access.list();
-  const find = async () => (await access.servers()).filter(({ state }) => state === "starting");
-  let starting = await find();
+  return (await access.servers()).filter(({ state }) => state === "starting");
+}
+
+/** Waits for servers that are starting, for a limited time and if that is wanted. @returns those that still are */
+async function untilStarted(
+  context: CliContext,
+  found: readonly ServerState[],
+): Promise<readonly ServerState[]> {
+  const { output, now, signal } = context;
+  let starting = found;
   if (starting.length === 0) return starting;
+  await using access = await openToolAccess(context);
   output.print("Not ready yet:");
   for (const { id, reason = "starting" } of starting)
     output.print(`  ${output.style("yellow", "…")} ${safeLine(id)}: ${safeLine(reason)}`);
@@ -294,7 +350,7 @@ async function untilStarted(context: CliContext): Promise<readonly ServerState[]
     async () => {
       while (starting.length > 0 && now() < untilMs) {
         await delay(pollMs, undefined, { signal });
-        starting = await find();
+        starting = (await access.servers()).filter(({ state }) => state === "starting");
       }
     },
   );

@@ -48,6 +48,8 @@ export interface ImportClientsFlags {
   readonly withDisabled?: boolean;
   readonly withRemoved?: boolean;
   readonly move?: boolean;
+  /** Reasons of servers that stay in their clients although the others move, by id. @default none */
+  readonly kept?: ReadonlyMap<string, string>;
   /** Whether a guide does next what is named otherwise as next, and offers nothing that was declined. @default false */
   readonly isGuided?: boolean;
 }
@@ -72,7 +74,7 @@ export async function importClients(
   }
   const measured = await measureIfAgreed(context, plan, flags);
   showImport(context, plan, measured, flags.move === true);
-  const moving = flags.move === true ? await planMoves(context, plan) : undefined;
+  const moving = flags.move === true ? await planMoves(context, plan, flags.kept) : undefined;
   if (moving !== undefined) showMoves(context, moving);
   const moves = moving?.moves ?? [];
   const outcome = "the clients lose the moved servers until a gateway serves it";

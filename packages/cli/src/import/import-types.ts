@@ -56,6 +56,8 @@ export interface PlannedServer {
 
 /** A server that the configuration has already. */
 export interface PresentServer {
+  /** Its id in the configuration. */
+  readonly id: string;
   /** Variables of the environment that it needs, and that are not set here. */
   readonly unset: readonly string[];
   /** Names of its secrets, where the file of the client does not have all of them. */

@@ -25,20 +25,33 @@ export interface PlannedMove extends Move {
 
 /** The entries that move, and those that stay in the clients. */
 export interface MovePlan {
+  /** The ids of the servers that move, each once, however many clients have it. */
+  readonly ids: readonly string[];
   readonly moves: readonly PlannedMove[];
   readonly staying: readonly { readonly origin: Origin; readonly reason: string }[];
 }
 
 interface Candidate {
+  /** Its id in the configuration. */
+  readonly id: string;
   readonly origin: Origin;
   /** Why the server stays in its client; undefined where nothing speaks against moving it. */
   readonly reason: string | undefined;
 }
 
-/** Plans which servers of a plan move. Reads the files of the clients, and changes nothing. */
-export async function planMoves(context: CliContext, plan: ImportPlan): Promise<MovePlan> {
+/**
+ * Plans which servers of a plan move. Reads the files of the clients, and changes nothing.
+ *
+ * @param kept reasons of servers that stay in their clients anyway, by the ids in the configuration. @default none
+ */
+export async function planMoves(
+  context: CliContext,
+  plan: ImportPlan,
+  kept: ReadonlyMap<string, string> = new Map(),
+): Promise<MovePlan> {
   const staying: { readonly origin: Origin; readonly reason: string }[] = [];
   const moves: PlannedMove[] = [];
+  const ids = new Set<string>();
   const candidates = await candidatesOf(context, plan);
   for (const program of clientPrograms) {
     const own = candidates.filter(({ origin }) => origin.client === program.id);
@@ -47,14 +60,16 @@ export async function planMoves(context: CliContext, plan: ImportPlan): Promise<
     const text = (await readClientFile(file).catch(() => undefined)) ?? "";
     const editable = await editableFile(context, program, file, text);
     const names: string[] = [];
-    for (const { origin, reason } of own) {
-      const other = reason ?? placeReason(origin, file) ?? editable(origin.name);
-      if (other === undefined) names.push(origin.name);
-      else staying.push({ origin, reason: other });
+    for (const { id, origin, reason } of own) {
+      const other = reason ?? placeReason(origin, file) ?? editable(origin.name) ?? kept.get(id);
+      if (other === undefined) {
+        names.push(origin.name);
+        ids.add(id);
+      } else staying.push({ origin, reason: other });
     }
     if (names.length > 0) moves.push({ program, file, names, text });
   }
-  return { moves, staying };
+  return { ids: [...ids], moves, staying };
 }
 
 /** Every place of a server that the configuration has, or gets. */
@@ -62,9 +77,9 @@ async function candidatesOf(
   context: CliContext,
   { servers, leftOut }: ImportPlan,
 ): Promise<readonly Candidate[]> {
-  const added = servers.flatMap(({ origins, secrets, unset }) => {
+  const added = servers.flatMap(({ id, origins, secrets, unset }) => {
     const wanted = secrets.filter(({ value }) => value === undefined).map(({ name }) => name);
-    return origins.map((origin) => ({ origin, reason: needOf(wanted, unset) }));
+    return origins.map((origin) => ({ id, origin, reason: needOf(wanted, unset) }));
   });
   const present = leftOut.flatMap((one) => (one.present === undefined ? [] : [{ ...one, ...one.present }]));
   const absent = await notStored(
@@ -73,7 +88,8 @@ async function candidatesOf(
   );
   return [
     ...added,
-    ...present.map(({ origin, secrets, unset }) => ({
+    ...present.map(({ id, origin, secrets, unset }) => ({
+      id,
       origin,
       reason: needOf(
         secrets.filter((name) => absent.has(name)),

@@ -69,7 +69,11 @@ export function planImport(
       const secrets = isIncomplete ? secretNamesIn(present.transport) : [];
       const absent = variablesIn(present.transport).filter((name) => (context.env[name] ?? "") === "");
       const unset = [...new Set([...resolved.unset, ...absent])];
-      leftOut.push({ origin, reason, ...(present.isOff ? {} : { present: { unset, secrets } }) });
+      leftOut.push({
+        origin,
+        reason,
+        ...(present.isOff ? {} : { present: { id: present.id, unset, secrets } }),
+      });
       continue;
     }
     const twin = drafts.find(

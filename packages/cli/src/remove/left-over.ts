@@ -17,6 +17,8 @@ import { fetchedStore, namedBy, packageWordsOf } from "../sandbox/fetched-store.
 export interface LeftOver {
   readonly kind: "secret" | "pins" | "definitions" | "fetched package" | "switch";
   readonly name: string;
+  /** The words of the command that removes it once the entry is gone; undefined where only `remove --purge` does. */
+  readonly command?: readonly string[];
   remove(): Promise<void>;
 }
 
@@ -71,6 +73,7 @@ async function secretsOf(
     .map((name) => ({
       kind: "secret",
       name,
+      ...(/\.id\.[0-9a-f]{32}$/.test(name) ? {} : { command: ["secret", "rm", name] }),
       async remove() {
         await using own = await open();
         await own.delete(name);
@@ -122,7 +125,12 @@ async function packagesOf(
   const all = removed.length === 0 ? [] : await store.list();
   return all
     .filter((one) => namedBy(one, removed) && !namedBy(one, kept))
-    .map((one) => ({ kind: "fetched package", name: one.shown, remove: () => store.remove(one) }));
+    .map((one) => ({
+      kind: "fetched package",
+      name: one.shown,
+      command: ["fetched", "remove", one.key],
+      remove: () => store.remove(one),
+    }));
 }
 
 async function switchesOf(home: string, ids: readonly string[]): Promise<readonly LeftOver[]> {

@@ -20,6 +20,8 @@ import { secretNamesIn } from "../import/plan-import.ts";
 import { recordUnwanted, type ServerSettings } from "../import/unwanted-servers.ts";
 import { safeLine, safeText } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
+import { ownCommand } from "../serve/own-command.ts";
+import { shellQuote } from "../serve/shell-quote.ts";
 import { writeUserFile } from "../write-user-file.ts";
 import { type FoundEntry, findEntries, positionOf } from "./find-entries.ts";
 import { type LeftOver, leftOverOf } from "./left-over.ts";
@@ -75,9 +77,9 @@ export async function removeEntries(
       output.print(output.style("red", `- ${safeText(line)}`));
   }
   for (const use of uses) output.print(`${output.style("yellow", "stays")} ${safeLine(use)}`);
-  for (const { kind, name } of left)
+  for (const [shown, { length }] of Map.groupBy(left, ({ kind, name }) => `${kind} ${safeLine(name)}`))
     output.print(
-      `${output.style("yellow", purge ? "also removed" : "not used any more")} ${kind} ${safeLine(name)}`,
+      `${output.style("yellow", purge ? "also removed" : "not used any more")} ${shown}${length === 1 ? "" : ` (fetched ${length} times)`}`,
     );
   // Before the question: the command finds nothing to delete once the entry is gone.
   if (left.length > 0 && !purge)
@@ -98,7 +100,19 @@ export async function removeEntries(
   await recordRemoved(context, changes, found);
   if (purge) for (const one of left) await one.remove();
   report(context, found, changes);
+  if (!purge) printKept(context, left);
   return exitCodes.done;
+}
+
+/** Prints the commands that remove what is kept: `--purge` finds nothing any more. */
+function printKept(context: CliContext, left: readonly LeftOver[]): void {
+  const { output } = context;
+  const commands = left.flatMap(({ command }) => (command === undefined ? [] : [command]));
+  if (commands.length === 0) return;
+  output.print(
+    "Kept, and used by no entry; remove with:",
+    ...commands.map((words) => `  ${ownCommand(context)} ${words.map(shellQuote).join(" ")}`),
+  );
 }
 
 function report(context: CliContext, found: readonly FoundEntry[], changes: readonly ChangedFile[]): void {

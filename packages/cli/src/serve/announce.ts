@@ -12,7 +12,7 @@ import { version } from "../version.ts";
 import { findExampleCall } from "./example-call.ts";
 import { type ListedSource, listedSources, pollSources } from "./listed-sources.ts";
 import { ownCommand } from "./own-command.ts";
-import { clientLines, type Endpoint, nextLines, tokenFile, wordsOf } from "./serve-text.ts";
+import { clientLines, type Endpoint, nextLines, noSourcesText, tokenFile, wordsOf } from "./serve-text.ts";
 import type { StartBoard } from "./start-board.ts";
 
 /** Interval between the questions whether a server that had failed is ready, in milliseconds. */
@@ -45,7 +45,10 @@ export async function announceServers(
   const { output, signal } = context;
   output.print("");
   if (listedSources(gateway.sources()).length === 0)
-    output.print("  No tool servers and no toolspecs are configured.");
+    output.print(
+      "  No tool servers and no toolspecs are configured.",
+      `  Next: ${noSourcesText(ownCommand(context))}`,
+    );
   let isFinished = false;
   const show = (servers: readonly ListedSource[]): boolean => {
     board.show(servers);

@@ -132,6 +132,11 @@ function accessTokenLines({ issuers = [], token }: Endpoint): readonly string[] 
     : [`Clients can also use an access token of ${names}`];
 }
 
+/** Returns what to do about a gateway without servers and toolspecs. @param command the command itself (`ownCommand`) */
+export function noSourcesText(command: string): string {
+  return `${command} add NAME adds one, ${command} import takes over those of your clients`;
+}
+
 /** Returns the commands to try next. */
 export function nextLines(
   options: {

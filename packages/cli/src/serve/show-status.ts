@@ -23,6 +23,7 @@ import { configurationLines } from "./configuration-lines.ts";
 import { containmentText, notStartedText } from "./containment-text.ts";
 import { ownCommand } from "./own-command.ts";
 import { type RunningFacts, readRunning, runningJson } from "./running-facts.ts";
+import { noSourcesText } from "./serve-text.ts";
 import { asTyped, printSources, type SourceContext } from "./source-table.ts";
 import { reasonOrStep } from "./starting-text.ts";
 
@@ -155,8 +156,7 @@ function sourceCounts(
   context: SourceContext,
 ): (readonly [label: string, text: string])[] {
   const present = Object.entries(kinds).filter(([, sources]) => sources.length > 0);
-  const command = asTyped("toolcrib import", context);
-  if (present.length === 0) return [["servers", `none yet; ${command} takes over those of your clients`]];
+  if (present.length === 0) return [["servers", `none yet; ${asTyped(noSourcesText("toolcrib"), context)}`]];
   return present.map(([kind, sources]) => [kind, stateCounts(sources)]);
 }
 

@@ -11,6 +11,7 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
+import { ownCommand } from "../serve/own-command.ts";
 import type { AddFlags } from "./add-flags.ts";
 import type { ApiEntry } from "./catalog.ts";
 import { chooseEntry, chooseVariables } from "./choose-entry.ts";
@@ -31,7 +32,14 @@ export async function addToolspec(
     const { addServer, readServerFile } = await import("../adopted/add-server.ts");
     return await addServer(context, await readServerFile(context, requested), flags);
   }
-  const { entry, version } = await chooseEntry(context, requested, flags);
+  const chosen = await chooseEntry(context, requested, flags);
+  if (chosen === undefined) {
+    output.note(
+      `Nothing was added. What the catalog does not have is added by its package, URL or command line: ${ownCommand(context)} add --help`,
+    );
+    return exitCodes.done;
+  }
+  const { entry, version } = chosen;
   if (entry.toolspec === undefined) {
     const { name } = entry.manifest;
     const reference = version === undefined ? name : `${name}@${version}`;
@@ -67,7 +75,11 @@ export async function addToolspec(
     else output.print(`Would add to ${file.shown}:`, "", ...configurationLines("toolspecs", added));
     return exitCodes.done;
   }
-  if (text !== undefined && flags.yes !== true && canAsk(context)) await confirm(context, file.shown);
+  if (text !== undefined && flags.yes !== true && canAsk(context) && !(await isAgreed(context, file.shown))) {
+    output.json({ id, file: file.path, entry: added ?? null, result: "shown" });
+    output.note("Nothing was added");
+    return exitCodes.failed;
+  }
   const secrets = await obtainSecrets(context, entry, wanted, { isLater: flags.withoutSecrets === true });
   if (text !== undefined) await writeConfigFile(file, text);
   reportAdded(context, { entry, id, file, secrets, isNew: present === undefined, flags });
@@ -100,9 +112,8 @@ function checkApiFlags(name: string, flags: AddFlags): void {
   );
 }
 
-async function confirm(context: CliContext, shown: string): Promise<void> {
-  const answer = await askLine(`Add it to ${shown}? [Y/n] `, context);
-  if (!/^(?:y|yes)?$/i.test(answer)) throw new CliError("CLI_INTERRUPTED", "Nothing was added");
+async function isAgreed(context: CliContext, shown: string): Promise<boolean> {
+  return /^(?:y|yes)?$/i.test(await askLine(`Add it to ${shown}? [Y/n] `, context));
 }
 
 /** The choices of the operator for an entry. */

@@ -97,6 +97,27 @@ export function findEntries(
   return namedIn(entries, searchIn(entries, words, { limit, withTools: true }));
 }
 
+/**
+ * Returns the entries that one word can name: a word of their name or title is it, or begins with it. Exact words come
+ * first, then the order of `entries`. A search also finds the word in descriptions and tools.
+ */
+export function namedEntries(
+  entries: readonly CatalogEntry[],
+  word: string,
+  limit: number,
+): readonly CatalogEntry[] {
+  const wanted = word.toLowerCase();
+  if (wanted === "") return [];
+  const wordsIn = ({ manifest: { name, displayName } }: CatalogEntry) =>
+    [name, displayName ?? name].flatMap((text) => {
+      const whole = text.toLowerCase();
+      return [whole, ...whole.split(/[^\p{L}\p{N}]+/u)];
+    });
+  const isExact = (entry: CatalogEntry) => wordsIn(entry).includes(wanted);
+  const found = entries.filter((entry) => wordsIn(entry).some((one) => one.startsWith(wanted)));
+  return [...found.filter(isExact), ...found.filter((entry) => !isExact(entry))].slice(0, limit);
+}
+
 type SearchHit = ReturnType<ReturnType<typeof createToolSearch>["search"]>[number];
 
 /** Least score of an entry that is offered, relative to the best: by its own texts, and only by those of its tools. */
