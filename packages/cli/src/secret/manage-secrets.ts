@@ -70,7 +70,7 @@ export async function setSecret(
   const result = await store.set(name, await readSecretInput(named, input, context));
   output.json({ name: named, identity, result });
   const reference = identity === undefined ? named : `{ store: ${named}, per: identity }`;
-  output.print(
+  output.prose(
     result === "created"
       ? `Stored. Use it in the configuration as secret_key_ref: ${reference}`
       : "Replaced. Toolspecs send the new value immediately, servers after their next connection or start",
