@@ -84,6 +84,7 @@ async function showSummary(
     readonly waiting?: readonly { readonly server: string }[];
   };
   const command = ownCommand(context);
+  const hasClient = clientPrograms.some((program) => isInstalled(program, context));
   const failed = status.servers.filter(
     ({ health }) => health.state === "failed" || health.state === "unavailable",
   );
@@ -109,7 +110,7 @@ async function showSummary(
       ["status", "what runs, in full"],
       ["search WORDS", "find a tool"],
       ["call TOOL", "call one"],
-      ["connect", "connect another client"],
+      ["connect", hasClient ? "connect another client" : "list the clients that it knows"],
       ["help", "all commands"],
     ]),
   );
@@ -212,7 +213,11 @@ async function connectStep(context: CliContext): Promise<void> {
     (program) => isInstalled(program, context) && !connected.has(program.id),
   );
   if (found.length === 0) {
-    output.print(connected.size === 0 ? "No client is found on this machine." : "All clients are connected.");
+    output.prose(
+      connected.size > 0
+        ? "All clients are connected."
+        : `No client is found on this machine. The known ones are listed by ${ownCommand(context)} connect; an entry to write by hand is printed by ${ownCommand(context)} connect NAME --print`,
+    );
     return;
   }
   const names = found.map(({ name }) => name).join(", ");
