@@ -5,7 +5,7 @@
  * others after their titles. A column can move below its row before anything is cut. Without a terminal it cuts nothing. Programs use `--json`.
  */
 
-import { wrapProse } from "./fit-styled.ts";
+import { wrapProse, wrapStyled } from "./fit-styled.ts";
 import { fitName, fitText, padText, textWidth } from "./text-width.ts";
 
 /** One column. */
@@ -70,6 +70,15 @@ function naturalWidths(columns: readonly Column[], rows: readonly (readonly stri
   );
 }
 
+/** Wraps a cell between words; a word that no line can hold is continued in the next one. */
+function wrapBelow(cell: string, width: number): readonly string[] {
+  return wrapProse(`${gap}${cell}`, width).flatMap((line) =>
+    textWidth(line) <= width
+      ? [line]
+      : wrapStyled(line.trimStart(), width - 2 * gap.length).map((part) => `${gap}${gap}${part}`),
+  );
+}
+
 /** Returns a table without the column `below`, whose cell follows its row, wrapped between words. */
 function formatWithBelow(
   columns: readonly Column[],
@@ -89,7 +98,7 @@ function formatWithBelow(
     ...lines.flatMap((line, index) => {
       const cell = rows[index]?.[below] ?? "";
       if (cell === "") return [line];
-      return [line, ...wrapProse(`${gap}${cell}`, options.width).map((one) => paint(one, index))];
+      return [line, ...wrapBelow(cell, options.width).map((one) => paint(one, index))];
     }),
   ];
 }

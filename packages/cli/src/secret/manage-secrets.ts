@@ -71,7 +71,8 @@ export async function setSecret(
   const result = await store.set(name, await readSecretInput(named, input, context));
   output.json({ name: named, identity, result });
   const reference = identity === undefined ? named : `{ store: ${named}, per: identity }`;
-  const uses = await secretUseLines(context, named);
+  // The secret of one client is used beside a shared one, and its reference says so.
+  const uses = identity === undefined ? await secretUseLines(context, named) : [];
   output.prose(
     result === "changed"
       ? "Replaced. Toolspecs send the new value immediately, servers after their next connection or start"
