@@ -99,7 +99,7 @@ test("the walk waits for a server that starts slowly, and comes to a call", { sk
     await terminal.end();
     assert.match(
       terminal.text,
-      /\nEach call of \d+ tools? by a client waits for your approval: .* approve\r?\n\r?\nNext:/,
+      /\nEach call of \d+ tools? by a client waits for your approval:\s+.* approve\r?\n\r?\nNext:/,
     );
   } finally {
     await stopGateways(directory);
@@ -120,7 +120,7 @@ test("a walk that does not wait says why nothing can be called, and what to do",
     );
     assert.match(
       shown,
-      /No call yet: not ready are late\. When .*status shows them ready, allow\ntheir tools with .*approve/,
+      /No call yet: not ready are late\. When\s+.*status shows\s+them ready, allow their tools with\s+.*approve/,
     );
     assert.doesNotMatch(shown, /only you know/);
   } finally {

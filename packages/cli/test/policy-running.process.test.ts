@@ -1,7 +1,7 @@
 /** `toolcrib why` and `policy matrix` with a running gateway: its policy answers, and not the files. */
 
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { policies, valid, writePolicies } from "./policy-files.ts";
@@ -27,10 +27,16 @@ test("why and policy matrix ask the running gateway, and say what is not in forc
   assert.equal(why.code, 3);
   assert.match(why.stdout, /\nBy the policy in force in the gateway at http:\S+ \(sha256:[0-9a-f]{12}…\)\n$/);
   assert.match(why.stderr, /warning: no client is called "cii": .*; did you mean "ci"\?/);
-  assert.match(why.stderr, /warning: the tools of "broken" are missing: the server is unavailable/);
+  assert.doesNotMatch(why.stderr, /broken/, "another server has nothing to do with the question");
   const unknown = await run("why", "broken:tool");
   assert.equal(unknown.code, 5, unknown.stderr);
   assert.match(unknown.stderr, /"broken:tool" is not known: the server "broken" is unavailable: /);
+  assert.doesNotMatch(unknown.stderr, /warning/, "the answer says it");
+  // A name that says no server can be one of any.
+  assert.match(
+    (await run("why", "tool")).stderr,
+    /warning: the tools of "broken" are missing: the server is/,
+  );
 
   // An invalid file and changed lists: the gateway decides as before.
   writeFileSync(directory.join("policies/main.cedar"), policies);
@@ -91,4 +97,35 @@ test("status, doctor and serve report policies that name a tool which a ready se
   );
   writePolicies(directory, faulty.replace("ecoh", "echo"));
   await waitUntil(async () => !(await run("status")).stdout.includes("no effect"));
+});
+
+test("policy check names the configuration that it is about, where a gateway serves another one", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  mkdirSync(directory.join("served"));
+  mkdirSync(directory.join("empty"));
+  const served = directory.join("served/toolcrib.json");
+  const config = { tool_servers: [], serve: { auth: "none", listen: "127.0.0.1:0" } };
+  writeFileSync(served, JSON.stringify({ ...config, policy: { deny: ["absent:*"] } }));
+  await using gateway = await startServe(["--config", served], setting);
+  await waitUntil(async () => (await fetch(`${gateway.url}/healthz`)).ok);
+
+  const home = { env: { HOME: directory.path } };
+  const none = await runToolcrib(["policy", "check"], { ...home, directory: directory.join("empty") });
+  assert.equal(none.code, 0, none.stderr);
+  assert.match(
+    none.stderr,
+    /note: this is about \S+\/served\/toolcrib\.json, which the gateway at http:\S+ serves/,
+  );
+  assert.match(none.stdout, /^OK \S+\/served\/toolcrib\.json/);
+  const same = await runToolcrib(["policy", "check"], { ...home, directory: directory.join("served") });
+  assert.equal(same.stderr, "");
+
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  const other = await runToolcrib(["policy", "check"], setting);
+  assert.match(other.stdout, /^OK toolcrib\.json\n$/);
+  assert.match(
+    other.stderr,
+    /warning: this is about toolcrib\.json; the gateway at \S+ serves served\/toolcrib\.json\. To check that: .* policy check --config served\/toolcrib\.json/,
+  );
 });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { checkGolden, makeTemporaryDirectory } from "@toolcrib/testing";
-import { golden, type RunSetting, runToolcrib, transcript } from "./transcript.ts";
+import { checkGolden, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { golden, type RunSetting, runToolcrib, startServe, transcript } from "./transcript.ts";
 
 const canary = "c4nary-value-of-a-secret";
 
@@ -140,4 +140,36 @@ test("doctor reports secrets that other users can read, and secrets that cannot 
   assert.deepEqual(await findings(), [
     `failed: Cannot use "${key}": its mode 644 gives other users of this machine access (run chmod 600 ${key}, and replace the secrets if anyone may have read them)`,
   ]);
+});
+
+test("secret set says what uses the secret, and when", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const headers = { Authorization: { prefix: "Bearer ", secret_key_ref: "wiki-token" } };
+  const transport = { kind: "streamable_http", url: "http://127.0.0.1:9/mcp", headers };
+  const servers = [
+    { id: "wiki", transport },
+    { id: "other", transport: { kind: "streamable_http", url: "http://127.0.0.1:9/mcp" } },
+  ];
+  const config = { tool_servers: servers, serve: { listen: "127.0.0.1:0" } };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  const setting = { directory: directory.path };
+  const set = async (name: string) =>
+    (await runToolcrib(["secret", "set", name], { ...setting, stdin: canary })).stdout;
+  assert.match(await set("unused"), /^Stored\. Use it in the configuration as secret_key_ref: unused\n$/);
+  assert.match(await set("wiki-token"), /^Stored\.\nwiki in toolcrib\.json uses it\. Start it: .* serve\n$/);
+  await runToolcrib(["secret", "rm", "wiki-token"], setting);
+
+  await using _gateway = await startServe([], setting);
+  const reasonOf = async () => {
+    const { stdout } = await runToolcrib(["status", "--json"], setting);
+    const status = JSON.parse(stdout) as { servers: { id: string; health: { reason?: string } }[] };
+    return status.servers.find(({ id }) => id === "wiki")?.health.reason ?? "";
+  };
+  await waitUntil(async () => (await reasonOf()).includes("Cannot find secret"));
+  assert.match(
+    await set("wiki-token"),
+    /^Stored\.\nwiki in toolcrib\.json uses it\. The running gateway reads it when it connects or starts: what failed for lack of it is tried again within a minute\./,
+  );
+  // It does what was said.
+  await waitUntil(async () => /cannot be reached/.test(await reasonOf()), { timeoutMs: 61_000 });
 });

@@ -37,7 +37,7 @@ test("serve prints each state of a server once, without control characters, and 
   );
   const states = lines.slice(
     0,
-    lines.indexOf("Connect a client (shown before it is written; disconnect takes it back)"),
+    lines.indexOf("No client is found on this machine; this lists those that are known"),
   );
   const shown = states.filter((line) => line !== "");
   assert.match(shown.at(-1) ?? "", /^ {2}2 of 3 servers ready after [\d.]+ s; not ready: broken$/);

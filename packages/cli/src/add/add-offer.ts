@@ -16,6 +16,7 @@ import { CliError } from "../cli-error.ts";
 import { unseenPlaces } from "../config/lint-arguments.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
+import { noteWrapped } from "../output/note-wrapped.ts";
 import { safeLine } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { findFetched } from "../sandbox/fetched-store.ts";
@@ -156,7 +157,8 @@ async function tryEntries(
   const what =
     registry === undefined ? "" : `${verb[registry]} ${packages.map(safeLine).join(", ")} in a sandbox, and `;
   const isProcess = entries.every((one) => (one["transport"] as JsonObject)["kind"] === "stdio");
-  context.output.note(
+  noteWrapped(
+    context,
     // A server at a URL runs elsewhere: nothing is started or contained here.
     isProcess
       ? `${what === "" ? "Starting" : `${what}starting`} it once, contained…`
@@ -227,7 +229,7 @@ async function withoutTrial(
   output.json({ ...shown, result: "added", login: isLogin, untested: flags.untested ?? null, approved: [] });
   const command = ownCommand(context);
   const id = shellQuote(offer.id);
-  output.print(
+  output.prose(
     `${output.style("green", "✓")} added ${safeLine(offer.id)} to ${file.shown}`,
     ...(isLogin ? [`${output.style("yellow", "!")} log in: ${command} login ${id}`] : []),
     `${output.style("yellow", "!")} approve its tools when it lists them: ${command} approve ${id}`,
@@ -350,7 +352,8 @@ function notAdded(
     );
     return exitCodes.done;
   }
-  output.note(
+  noteWrapped(
+    context,
     answer === "declined"
       ? "Nothing was added"
       : "Nothing was added: there is no terminal to ask on; to add it, repeat the command with --yes",
@@ -428,11 +431,11 @@ function reportAdded(
   const { output, options } = context;
   const command = ownCommand(context);
   const check = output.style("green", "✓");
-  output.print(`${check} added ${safeLine(id)} to ${file.shown}`);
+  output.prose(`${check} added ${safeLine(id)} to ${file.shown}`);
   if (approved > 0) output.print(`${check} approved ${counted(approved, "definition")}`);
   printCallApprovals(context, id, callsNeedApproval, approved);
   for (const name of missing)
-    output.print(
+    output.prose(
       `${output.style("yellow", "!")} store its secret: ${command} secret set ${shellQuote(name)}`,
     );
   if (waiting > 0) {
@@ -440,7 +443,7 @@ function reportAdded(
       `${output.style("yellow", "!")} ${counted(waiting, "definition")} ${waiting === 1 ? "waits" : "wait"} for you: ${command} approve ${shellQuote(id)}`,
     );
   }
-  output.print(...gatewayLines(context, file));
+  output.prose(...gatewayLines(context, file));
   const configFlag = options.configFiles.map((path) => ` --config ${shellQuote(path)}`).join("");
   output.print("", output.style("bold", "Try"), `  ${command} list --server ${shellQuote(id)}${configFlag}`);
   return exitCodes.done;

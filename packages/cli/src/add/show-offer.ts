@@ -11,6 +11,7 @@ import { pathsInArgument } from "@toolcrib/sandbox";
 import { printDefinition } from "../approve/print-definition.ts";
 import type { UnseenPlace } from "../config/lint-arguments.ts";
 import { counted } from "../output/counted.ts";
+import { wrapProse } from "../output/fit-styled.ts";
 import { type Output, safeLine } from "../output/output.ts";
 import type { OfferFact } from "./offer.ts";
 import type { TriedDefinition } from "./trial.ts";
@@ -27,12 +28,18 @@ const valueMaxLength = 400;
 const nameMaxLength = 80;
 const descriptionMaxLength = 100;
 
+/** Columns of the labels of facts, and the indent of what follows the first line of one. */
+const labelWidth = 14;
+const factIndent = " ".repeat(2 + labelWidth);
+
 /** Prints facts as a list with aligned labels. */
 export function printFacts(output: Output, facts: readonly OfferFact[]): void {
   for (const [label, text] of facts) {
     const line = safeLine(text);
     const shown = line.length > valueMaxLength ? `${line.slice(0, valueMaxLength)}…` : line;
-    output.prose(`  ${output.style("dim", safeLine(label).slice(0, 20).padEnd(14))}${shown}`);
+    const [first = "", ...others] = wrapProse(shown, output.width - factIndent.length);
+    output.print(`  ${output.style("dim", safeLine(label).slice(0, 20).padEnd(labelWidth))}${first}`);
+    output.print(...others.map((one) => `${factIndent}${one.trimStart()}`));
   }
 }
 

@@ -10,6 +10,7 @@ import type { StoredPackage } from "@toolcrib/runners";
 import type { CliContext } from "../cli-context.ts";
 import { loadConfigOrDefaults } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { noteWrapped } from "../output/note-wrapped.ts";
 import { safeLine } from "../output/output.ts";
 import { canAsk } from "../prompt/ask-line.ts";
 import { loadOtherConfigs } from "../remove/other-configs.ts";
@@ -91,7 +92,7 @@ export async function fetchedKeys(context: CliContext): Promise<ReadonlySet<stri
 async function removeAgain(context: CliContext, fetched: readonly StoredPackage[]): Promise<void> {
   for (const one of fetched) await fetchedStore(context).remove(one);
   if (fetched.length > 0)
-    context.output.note(`Removed again what was fetched for it: ${fetched.map(shownOf).join(", ")}`);
+    noteWrapped(context, `Removed again what was fetched for it: ${fetched.map(shownOf).join(", ")}`);
 }
 
 function noteKept(context: CliContext, packages: readonly StoredPackage[]): void {

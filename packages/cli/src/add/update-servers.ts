@@ -10,6 +10,7 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
+import { noteWrapped } from "../output/note-wrapped.ts";
 import { safeLine } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { findFetched } from "../sandbox/fetched-store.ts";
@@ -108,7 +109,8 @@ async function updateServer(
     return { id, from, to: from, result: "current" };
   }
   const to = newest.version;
-  output.note(
+  noteWrapped(
+    context,
     `Fetching ${safeLine(origin.name)} ${safeLine(to)} in a sandbox, and starting both versions once, contained…`,
   );
   const file = openConfigFile(context);

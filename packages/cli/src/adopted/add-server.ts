@@ -25,6 +25,7 @@ import { invalidConfig } from "../config/load-cli-config.ts";
 import { toLoadConfigDeps } from "../config/load-config-deps.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
+import { noteWrapped } from "../output/note-wrapped.ts";
 import { safeLine } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { ownCommand } from "../serve/own-command.ts";
@@ -140,7 +141,7 @@ async function addNamed(
   output.print("");
   if (isDry) return reportDry(context, file, serverEntry);
   await write();
-  output.print(...differenceLines(server.status, output));
+  output.prose(...differenceLines(server.status, output));
   const approved = await approve(context, server, id, flags);
   const offered = definitionsOf(server, id).filter(({ kind }) => kind === "tool").length;
   return reportAdded(context, { entry, id, file, secrets, tools: server.tools, offered, approved });
@@ -165,7 +166,7 @@ async function contact(
   { kind, package: name, version }: ServerEntry["source"],
 ): Promise<ContactedServer> {
   const verb = kind === "go" ? "Building" : "Fetching";
-  context.output.note(`${verb} ${name} ${version} in a sandbox, and starting it…`);
+  noteWrapped(context, `${verb} ${name} ${version} in a sandbox, and starting it…`);
   return await contactServer(context, { config, files: configFilesOf(context, file), warnings: [] }, id);
 }
 
@@ -178,7 +179,7 @@ function configFilesOf({ directory, options }: CliContext, { path, isNew }: Conf
 function alreadyPresent(context: CliContext, id: string, file: ConfigFile, flags: AddFlags): ExitCode {
   const { output } = context;
   output.json({ id, file: file.path, result: "present", unused: unusedFlags(flags) });
-  output.print(`${output.style("green", "✓")} ${id} is in ${file.shown}`);
+  output.prose(`${output.style("green", "✓")} ${id} is in ${file.shown}`);
   output.prose(...unusedFlagsLines(context, { id, shown: file.shown, flags }));
   return exitCodes.done;
 }
@@ -258,19 +259,19 @@ function reportAdded(
   const check = output.style("green", "✓");
   const mark = output.style("yellow", "!");
   for (const one of secrets) {
-    if (one.result === "kept") output.print(`${check} stored the secret ${one.name}`);
-    if (one.result === "found") output.print(`${check} found the secret ${one.name}`);
+    if (one.result === "kept") output.prose(`${check} stored the secret ${one.name}`);
+    if (one.result === "found") output.prose(`${check} found the secret ${one.name}`);
     if (one.result === "missing")
-      output.print(`${mark} store its secret: ${command} secret set ${shellQuote(one.name)}`);
+      output.prose(`${mark} store its secret: ${command} secret set ${shellQuote(one.name)}`);
   }
   const all = counted(tools.length, "tool");
   const count = offeredCount === tools.length ? all : `${offeredCount} of its ${all} (--all-tools: all)`;
-  if (tools.length > 0) output.print(`${check} it runs contained, with ${count}`);
-  output.print(`${check} added ${id} to ${file.shown}`);
-  if (approved.length > 0) output.print(`${check} approved ${counted(approved.length, "definition")}`);
+  if (tools.length > 0) output.prose(`${check} it runs contained, with ${count}`);
+  output.prose(`${check} added ${id} to ${file.shown}`);
+  if (approved.length > 0) output.prose(`${check} approved ${counted(approved.length, "definition")}`);
   else if (tools.length > 0 || secrets.some(({ result }) => result === "missing"))
-    output.print(`${mark} approve its tools: ${command} approve ${shellQuote(id)}`);
-  output.print(...gatewayLines(context, file));
+    output.prose(`${mark} approve its tools: ${command} approve ${shellQuote(id)}`);
+  output.prose(...gatewayLines(context, file));
   const configFlag = options.configFiles.map((path) => ` --config ${shellQuote(path)}`).join("");
   const offered = offeredTools(entry.manifest, [], "default");
   output.print("", output.style("bold", "Try"), `  ${command} list --server ${safeLine(id)}${configFlag}`);

@@ -9,6 +9,7 @@ import { didYouMean, isCodedError } from "@toolcrib/diagnostics";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { noteWrapped } from "../output/note-wrapped.ts";
 import { type Output, safeLine } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { ownCommand } from "../serve/own-command.ts";
@@ -111,7 +112,7 @@ function listWaiting(
       ]),
     );
     const named = servers.slice(0, namedMaxCount).map(({ server }) => safeLine(server));
-    output.print("", `See and approve them: ${ownCommand(context)} approve ${named.join(" ")}`);
+    output.prose("", `See and approve them: ${ownCommand(context)} approve ${named.join(" ")}`);
   }
   if (servers.length > 0 && calls.length > 0) output.print("");
   if (calls.length > 0) {
@@ -125,9 +126,9 @@ function listWaiting(
       ],
       calls.map((call) => callRow(call, context.now())),
     );
-    output.print(
+    output.prose(
       "",
-      `Approve exactly one of them, once: ${ownCommand(context)} approve ${calls[0]?.id ?? ""} (or refuse it: --deny)`,
+      `Approve exactly one of them, once (--deny refuses it): ${ownCommand(context)} approve ${calls[0]?.id ?? ""}`,
     );
   }
   const outdated = waiting.filter((call) => call.outdated !== undefined);
@@ -147,7 +148,7 @@ function printStarting(context: CliContext, starting: readonly StartingSource[])
     `Still starting, so that what ${they} is not known (${ownCommand(context)} status --watch)`,
   );
   for (const { id, step } of starting)
-    output.print(`  ${output.style("yellow", "…")} ${safeLine(id)}${step === "starting" ? "" : `: ${step}`}`);
+    output.prose(`  ${output.style("yellow", "…")} ${safeLine(id)}${step === "starting" ? "" : `: ${step}`}`);
 }
 
 /** Returns the line of a call whose approval would not count. */
@@ -199,7 +200,7 @@ async function decideCall(
 }
 
 function printCall(output: Output, call: PendingCall, isWhole: boolean): void {
-  output.print(`${output.style("bold", safeLine(call.tool))} for ${safeLine(call.client.name)}`);
+  output.prose(`${output.style("bold", safeLine(call.tool))} for ${safeLine(call.client.name)}`);
   if (isWhole) printWholeArguments(output, call.arguments);
   else printArguments(output, call.arguments);
   if (call.steps !== undefined) printSteps(output, call.steps, isWhole);
@@ -214,7 +215,8 @@ type Shown = Pick<PendingCall, "id" | "arguments" | "steps" | "isPartial">;
 
 /** Nobody approves what is not shown. */
 function notShown(context: CliContext, id: string): ExitCode {
-  context.output.note(
+  noteWrapped(
+    context,
     `Nothing was approved: parts of the arguments are not shown. See all of them: ${ownCommand(context)} approve ${id} --full`,
   );
   return exitCodes.failed;
@@ -257,7 +259,7 @@ async function approveDefinitions(
   }
   if (chosen.length === 0) {
     output.json({ server: shown.server, definitions: [], approved: [] });
-    output.print(`No tool or other definition of ${safeLine(shown.server)} waits for approval`);
+    output.prose(`No tool or other definition of ${safeLine(shown.server)} waits for approval`);
     return exitCodes.done;
   }
   const isSummary = full !== true && names === undefined && isLong(chosen);
@@ -284,7 +286,7 @@ async function approveDefinitions(
     ];
     return notApproved(context, `${exact.join(" ")} --yes --digest ${shown.digest}`);
   }
-  output.print(`Approved ${countedOf(chosen, approved.length)} of ${safeLine(shown.server)}`);
+  output.prose(`Approved ${countedOf(chosen, approved.length)} of ${safeLine(shown.server)}`);
   printCallApprovals(context, shown.server, asked, approved.length);
   return exitCodes.done;
 }
@@ -303,7 +305,8 @@ export async function callFacts(access: Pick<ApprovalAccess, "callFacts">): Prom
 function notApproved(context: CliContext, exact?: string): ExitCode {
   const isAsked = canAsk(context) && !context.output.isJson;
   const how = exact === undefined ? "" : `, and nothing else: ${ownCommand(context)} ${exact}`;
-  context.output.note(
+  noteWrapped(
+    context,
     isAsked ? "Nothing was approved" : `Nothing was approved: add --yes to approve what is shown above${how}`,
   );
   return exitCodes.failed;

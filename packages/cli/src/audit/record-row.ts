@@ -20,15 +20,15 @@ export const outcomeStyles: { readonly [outcome: string]: Style } = {
 };
 
 /** Terminal width from which full dates and details are shown. */
-const wideColumns = 110;
+export const wideColumns = 110;
 
 /** Returns the columns of `recordRow`. */
 export function recordColumns(output: Output): readonly Column[] {
   const paint = (cell: string) => output.style(outcomeStyles[cell.trim()] ?? "cyan", cell);
   return [
     { title: "TIME" },
-    { title: "WHAT", canShrink: true, paint },
-    { title: "TOOL OR SERVER", canShrink: true, isName: true },
+    { title: "WHAT", paint },
+    { title: "TOOL OR SERVER", canShrink: true, isName: true, isBelow: true },
     { title: "CLIENT", canShrink: true },
     { title: "TOOK" },
     { title: "CALL" },

@@ -7,10 +7,10 @@ import type { AuditRecord } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import type { Output } from "../output/output.ts";
-import { formatTable } from "../output/table.ts";
+import { formatRows } from "../output/table.ts";
 import { type AuditFlags, isWanted, toQuery } from "./audit-filter.ts";
 import { findCallId, openTrailReader, unknownCall } from "./find-call.ts";
-import { callTree, recordColumns, recordRow } from "./record-row.ts";
+import { callTree, recordColumns, recordRow, wideColumns } from "./record-row.ts";
 
 /** Runs `audit list`. */
 export async function listRecords(context: CliContext, flags: AuditFlags): Promise<ExitCode> {
@@ -88,19 +88,17 @@ async function followRecords(context: CliContext, flags: AuditFlags): Promise<Ex
 
 /** Prints records one by one, in columns of fixed width. */
 function createFollower({ output }: CliContext): (record: AuditRecord) => void {
-  const columns = recordColumns(output);
-  const widths = [20, 10, 30, 12, 8, 18, 0];
+  const widths = output.width < wideColumns ? [15, 16, 20, 14, 7, 18] : [20, 10, 30, 12, 8, 18, 0];
+  const pad = (text: string, at: number) => text.padEnd(widths[at] ?? 0);
+  const columns = recordColumns(output).map((column, at) => ({ ...column, title: pad(column.title, at) }));
+  const linesOf = (row: readonly string[]) =>
+    formatRows(columns, [row], { width: output.width, paintTitle: (one) => output.style("dim", one) });
+  const titleCount = linesOf([]).length - 1;
   let isFirst = true;
   return (record) => {
     output.jsonLine(record);
-    const row = recordRow(record, output).map((cell, at) => cell.padEnd(widths[at] ?? 0));
-    const [title = "", line = ""] = formatTable(
-      columns.map((column, at) => ({ ...column, title: column.title.padEnd(widths[at] ?? 0) })),
-      [row],
-      { width: output.width, paintTitle: (one) => output.style("dim", one) },
-    );
-    if (isFirst) output.print(title);
+    const lines = linesOf(recordRow(record, output));
+    output.print(...lines.slice(isFirst ? 0 : titleCount));
     isFirst = false;
-    output.print(line);
   };
 }

@@ -27,14 +27,16 @@ import { planMoves } from "../import/move-servers.ts";
 import { writeConfig } from "../init/write-config.ts";
 import { counted } from "../output/counted.ts";
 import { wrapProse } from "../output/fit-styled.ts";
-import { safeLine } from "../output/output.ts";
+import { reasonLine, safeLine } from "../output/output.ts";
 import { withProgress } from "../progress/progress.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { argumentsWord, findExampleCall } from "../serve/example-call.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { noSourcesText } from "../serve/serve-text.ts";
+import { asTyped } from "../serve/source-table.ts";
 import { callTool } from "../tools/call-tool.ts";
 import { openConfigFile } from "../toolspec/config-file.ts";
+import { commandRows } from "./command-rows.ts";
 import { shortHelp } from "./short-help.ts";
 
 /** Most servers whose new tools the walk asks about. */
@@ -83,12 +85,13 @@ async function showSummary(
     readonly waiting?: readonly { readonly server: string }[];
   };
   const command = ownCommand(context);
+  const hasClient = clientPrograms.some((program) => isInstalled(program, context));
   const failed = status.servers.filter(
     ({ health }) => health.state === "failed" || health.state === "unavailable",
   );
   const waiting = status.waiting ?? [];
   const connected = await connectedNames(context, listConnections(options.home));
-  output.print(
+  output.prose(
     `${output.style("green", "✓")} The gateway runs at ${safeLine(running.url)}: ${counted(status.servers.length, "server")}, ${counted(status.tools, "tool")}`,
     ...(failed.length === 0
       ? []
@@ -102,12 +105,16 @@ async function showSummary(
         ]),
     ...(status.servers.length === 0 && status.tools === 0 ? [`  Next: ${noSourcesText(command)}`] : []),
     connected.length === 0 ? "  No client is connected." : `  Connected: ${connected.join(", ")}`,
+  );
+  output.print(
     "",
-    `  ${command} status          what runs, in full`,
-    `  ${command} search WORDS    find a tool`,
-    `  ${command} call TOOL       call one`,
-    `  ${command} connect         connect another client`,
-    `  ${command} help            all commands`,
+    ...commandRows(output, command, [
+      ["status", "what runs, in full"],
+      ["search WORDS", "find a tool"],
+      ["call TOOL", "call one"],
+      ["connect", hasClient ? "connect another client" : "list the clients that it knows"],
+      ["help", "all commands"],
+    ]),
   );
 }
 
@@ -119,10 +126,10 @@ async function walk(context: CliContext): Promise<ExitCode> {
   if (!(await importStep(context))) return exitCodes.done;
   step(context, 2, "The gateway", `${command} serve`);
   const running = await findReachableGateway(options.home);
-  if (running !== undefined) output.print(`It runs at ${safeLine(running.url)}.`);
+  if (running !== undefined) output.prose(`It runs at ${safeLine(running.url)}.`);
   else if (await asks(context, "Start it now, in the background?")) {
     const { gateway } = await ensureGateway(context);
-    output.print(
+    output.prose(
       `${output.style("green", "✓")} it runs at ${safeLine(gateway.url)} (process ${gateway.pid}) until you stop it: kill ${gateway.pid}`,
     );
   }
@@ -131,20 +138,22 @@ async function walk(context: CliContext): Promise<ExitCode> {
   const hasWaited = await moveStep(context);
   step(context, 4, "A first call", `${command} call TOOL`);
   await callStep(context, { hasWaited });
+  output.prose(...(await waitingCallLines(context)));
   output.print(
-    ...(await waitingCallLines(context)),
     "",
     output.style("bold", "Next:"),
-    `  ${command} status      what runs, and what waits`,
-    `  ${command} approve     look at new tools, and allow them`,
-    `  ${command} add NAME    another server or REST API`,
-    `  ${command} help        all commands`,
+    ...commandRows(output, command, [
+      ["status", "what runs, and what waits"],
+      ["approve", "look at new tools, and allow them"],
+      ["add NAME", "another server or REST API"],
+      ["help", "all commands"],
+    ]),
   );
   return exitCodes.done;
 }
 
 function step({ output }: CliContext, number: number, title: string, command: string): void {
-  output.print(
+  output.prose(
     "",
     `${output.style("bold", `${number}. ${title}`)}  ${output.style("dim", `(the same: ${command})`)}`,
   );
@@ -206,7 +215,11 @@ async function connectStep(context: CliContext): Promise<void> {
     (program) => isInstalled(program, context) && !connected.has(program.id),
   );
   if (found.length === 0) {
-    output.print(connected.size === 0 ? "No client is found on this machine." : "All clients are connected.");
+    output.prose(
+      connected.size > 0
+        ? "All clients are connected."
+        : `No client is found on this machine. The known ones are listed by ${ownCommand(context)} connect; an entry to write by hand is printed by ${ownCommand(context)} connect NAME --print`,
+    );
     return;
   }
   const names = found.map(({ name }) => name).join(", ");
@@ -309,7 +322,7 @@ async function callStep(context: CliContext, { hasWaited }: { readonly hasWaited
   const starting = hasWaited ? found : await untilStarted(context, found);
   const example = await findExample(context);
   if (example === undefined) {
-    output.print(await whyNoExample(context, starting));
+    output.prose(...(await whyNoExample(context, starting)).split("\n"));
     return;
   }
   const { tool, args } = example;
@@ -340,7 +353,7 @@ async function untilStarted(
   await using access = await openToolAccess(context);
   output.print("Not ready yet:");
   for (const { id, reason = "starting" } of starting)
-    output.print(`  ${output.style("yellow", "…")} ${safeLine(id)}: ${safeLine(reason)}`);
+    output.prose(`  ${output.style("yellow", "…")} ${safeLine(id)}: ${asTyped(safeLine(reason), context)}`);
   const question = `Wait until ${starting.length === 1 ? "it is" : "they are"} ready, at most ${startsWaitMs / 60_000} minutes?`;
   if (!(await asks(context, question))) return starting;
   const untilMs = now() + startsWaitMs;
@@ -371,18 +384,20 @@ async function whyNoExample(context: CliContext, starting: readonly ServerState[
   const names = (ids: readonly string[]) => ids.map(safeLine).join(", ");
   if (starting.length > 0) {
     const ids = names(starting.map(({ id }) => id));
-    return `No call yet: not ready are ${ids}. When ${command} status shows them ready, allow\ntheir tools with ${command} approve, and call one with ${command} call TOOL.`;
+    return `No call yet: not ready are ${ids}. When ${command} status shows them ready, allow their tools with ${command} approve, and call one with ${command} call TOOL.`;
   }
   const waiting = await waitingServers(context);
   if (waiting.length > 0)
-    return `No call yet: the new tools of ${names(waiting)} wait for your approval.\nAllow them with ${command} approve, and call one with ${command} call TOOL.`;
+    return `No call yet: the new tools of ${names(waiting)} wait for your approval. Allow them with ${command} approve, and call one with ${command} call TOOL.`;
   await using access = await openToolAccess(context);
   if ((await access.list()).every(({ isOwn }) => isOwn)) {
     const failed = (await access.servers()).filter(({ reason }) => reason !== undefined);
-    const reasons = failed.map(({ id, reason = "" }) => `\n  ${safeLine(id)}: ${safeLine(reason)}`);
+    const reasons = failed.map(
+      ({ id, reason = "" }) => `\n  ${safeLine(id)}: ${asTyped(reasonLine(reason), context)}`,
+    );
     return `No server offers a tool${reasons.length === 0 ? "" : ":"}${reasons.join("")}\nSee ${command} status.`;
   }
-  return `No tool can be called without arguments that only you know. Find one with\n${command} search WORDS or ${command} list, and see its arguments with ${command} describe TOOL.`;
+  return `No tool can be called without arguments that only you know. Find one with ${command} search WORDS or ${command} list, and see its arguments with ${command} describe TOOL.`;
 }
 
 /** Finds a tool that can be tried, after asking about new ones. */

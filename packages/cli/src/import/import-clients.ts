@@ -7,7 +7,7 @@
 
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
-import { sourceOfFile } from "@toolcrib/clients";
+import { clientPrograms, sourceOfFile } from "@toolcrib/clients";
 import { parseConfig, parseConfigLayer } from "@toolcrib/config";
 import { hasErrors } from "@toolcrib/diagnostics";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
@@ -19,7 +19,7 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { unseenPlaces } from "../config/lint-arguments.ts";
 import { invalidConfig } from "../config/load-cli-config.ts";
-import { findClient } from "../connect/client-file.ts";
+import { findClient, isInstalled } from "../connect/client-file.ts";
 import { noteOtherConfiguration } from "../connect/other-configuration.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
@@ -384,7 +384,9 @@ function printNext(context: CliContext, file: ConfigFile, plan: ImportPlan, { mo
   );
   const clients =
     moved.length === 0 ? "Clients still start these servers themselves. Next:" : `${back} Next:`;
-  const connect = [
+  const hasClient = clientPrograms.some((program) => isInstalled(program, context));
+  const listing = [`  ${command} connect         list the clients that this gateway can be written into`];
+  const connecting = [
     `  ${command} connect --all   write the gateway into the clients; then switch off there what it serves now`,
     `  ${command} import --move   or both at once: take these servers out of the clients, for the gateway`,
   ];
@@ -393,7 +395,7 @@ function printNext(context: CliContext, file: ConfigFile, plan: ImportPlan, { mo
     ...(isServed && plan.servers.length > 0 ? ["The running gateway starts these servers now."] : []),
     clients,
     ...(isServed ? [] : [`  ${command} serve           start the gateway`]),
-    ...(moved.length === 0 ? connect : []),
+    ...(moved.length > 0 ? [] : hasClient ? connecting : listing),
     `  ${command} approve         look at the tools of the new servers, and allow them`,
   );
 }

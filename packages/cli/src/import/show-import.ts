@@ -33,7 +33,7 @@ export function showImport(
       [
         { title: "SERVER", canShrink: true, isName: true },
         { title: "IN", canShrink: true },
-        { title: "RUNS", canShrink: true, isName: true },
+        { title: "RUNS", canShrink: true, isName: true, isBelow: true },
         { title: "VERSION" },
         { title: "SECRETS", canShrink: true },
         ...(hasTokens ? [{ title: "TOKENS" }] : []),

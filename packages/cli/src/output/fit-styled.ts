@@ -78,7 +78,8 @@ function cellsOf(line: string): readonly Cell[] {
 
 /**
  * Wraps a sentence at spaces to lines of at most `width` columns. The lines after the first get the indent of the first
- * and two more spaces. A word that is wider, such as a path, stays whole, so that it can be copied.
+ * and two more spaces. A word that is wider, such as a path, and a command of Toolcrib stay whole, so that they can be
+ * copied.
  *
  * @param line as for `fitStyled`
  */
@@ -87,7 +88,7 @@ export function wrapProse(line: string, width: number): readonly string[] {
   const lines: string[] = [];
   let row = indent;
   let isEmpty = true;
-  for (const word of line.slice(indent.length).split(" ")) {
+  for (const word of unbreakable(line.slice(indent.length))) {
     const columns = textWidth(plain(row)) + (isEmpty ? 0 : 1) + textWidth(plain(word));
     if (!isEmpty && columns > width) {
       lines.push(row);
@@ -96,6 +97,42 @@ export function wrapProse(line: string, width: number): readonly string[] {
     isEmpty = false;
   }
   return [...lines, row];
+}
+
+/** Words without a sign of an argument that can belong to a command: its subcommand and a name. */
+const plainWordsMax = 2;
+
+/** Splits a sentence at spaces, except at those within a command of Toolcrib. */
+function unbreakable(text: string): readonly string[] {
+  const words = text.split(" ");
+  const parts: string[] = [];
+  for (let at = 0; at < words.length; ) {
+    const end = commandEnd(words, at);
+    parts.push(words.slice(at, end).join(" "));
+    at = end;
+  }
+  return parts;
+}
+
+/** Returns the index after the command that starts at `start`, or after that one word. */
+function commandEnd(words: readonly string[], start: number): number {
+  const wordAt = (at: number) => plain(words[at] ?? "");
+  // `npx toolcrib`, and Node with the path of the launcher where the PATH has no `toolcrib`.
+  const isStarted =
+    /^\W?npx$|\/node'?$/.test(wordAt(start)) && /^toolcrib$|\/toolcrib\.js'?$/.test(wordAt(start + 1));
+  const program = isStarted ? start + 1 : start;
+  if (!isStarted && !/^\W?toolcrib$/.test(wordAt(program))) return start + 1;
+  // After a colon, everything up to the end of the sentence is the command.
+  const rest = words.slice(program).map((_word, at) => wordAt(program + at));
+  if (start > 0 && wordAt(start - 1).endsWith(":") && !/[,;(]/.test(rest.join(" "))) return words.length;
+  let plainWords = 0;
+  let at = program + 1;
+  for (; at < words.length && !/[,;.)]$/.test(wordAt(at - 1)); at += 1) {
+    const word = wordAt(at);
+    const isArgument = /[-_:./@=\d'"]|^[A-Z]{2,}/.test(word.replace(/[,;.:)]+$/, ""));
+    if (!isArgument && ++plainWords > plainWordsMax) break;
+  }
+  return at;
 }
 
 function plain(text: string): string {

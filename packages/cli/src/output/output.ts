@@ -11,7 +11,7 @@ import { stripVTControlCharacters, styleText } from "node:util";
 import { escapeUnsafe } from "@toolcrib/store";
 import type { OutputStream } from "../process-context.ts";
 import { wrapProse } from "./fit-styled.ts";
-import { type Column, formatTable } from "./table.ts";
+import { type Column, formatRows } from "./table.ts";
 
 /** A text style. */
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan" | "magenta";
@@ -30,7 +30,7 @@ export interface Output {
   print(...lines: readonly string[]): void;
   /** Writes sentences to standard output, on a terminal wrapped between words; nothing with `--json`. */
   prose(...lines: readonly string[]): void;
-  /** Writes a table to standard output; nothing with `--json`. */
+  /** Writes a table to standard output, or a block for each row where the terminal is too narrow for it; nothing with `--json`. */
   table(columns: readonly Column[], rows: readonly (readonly string[])[]): void;
   /** Writes the JSON document; nothing without `--json`. */
   json(value: unknown): void;
@@ -75,7 +75,7 @@ export function createOutput(
       print(...(isTerminal ? lines.flatMap((line) => wrapProse(line, width)) : lines));
     },
     table(columns, rows) {
-      print(...formatTable(columns, rows, { width, paintTitle: (title) => style("dim", title) }));
+      print(...formatRows(columns, rows, { width, paintTitle: (title) => style("dim", title) }));
     },
     json(value) {
       if (isJson) stdout.write(`${toSafeJson(value, 2)}\n`);
@@ -110,11 +110,11 @@ export function safeLine(text: string): string {
   return escapeUnsafe(text.replace(/\s+/g, " ").trim());
 }
 
-/** Longest reason within a line, and the part of it that is kept from the end. */
-const reasonMaxLength = 400;
-const reasonEndLength = 180;
+/** Longest reason that is shown whole, and the part of a longer one that is kept from the end. */
+const reasonMaxLength = 2000;
+const reasonEndLength = 500;
 
-/** Returns a reason as `safeLine`, shortened in the middle to a readable length: the fix is at the end. */
+/** Returns a reason as `safeLine`, shortened in the middle where it is longer than 2,000 characters: the fix is at the end. */
 export function reasonLine(reason: string): string {
   const line = safeLine(reason);
   if (line.length <= reasonMaxLength) return line;

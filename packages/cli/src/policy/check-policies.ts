@@ -3,14 +3,19 @@
 import { resolve } from "node:path";
 import { cedarSchema, clientIdOf, parsePolicies, readPolicyFile } from "@toolcrib/cedar";
 import { formatConfigReport, loadConfig } from "@toolcrib/config";
-import { type Diagnostic, hasErrors, messageOf } from "@toolcrib/diagnostics";
+import { type Diagnostic, hasErrors, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
 import { openAuditReader } from "@toolcrib/store";
+import { findRunningGateways } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
-import { findConfigFiles } from "../config/find-config-files.ts";
+import { findConfigFiles, shortPath } from "../config/find-config-files.ts";
 import { toLoadConfigDeps } from "../config/load-config-deps.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { noteWrapped } from "../output/note-wrapped.ts";
+import { safeLine } from "../output/output.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
+import { ownCommand } from "../serve/own-command.ts";
+import { shellQuote } from "../serve/shell-quote.ts";
 import { findListedTools } from "./known-test-names.ts";
 import type { DecidedRecord } from "./recorded-request.ts";
 
@@ -31,7 +36,7 @@ interface Checked {
 }
 
 async function checkConfigured(context: CliContext): Promise<Checked> {
-  const configFiles = findConfigFiles(context);
+  const configFiles = configFilesFor(context);
   const recentClients = () => findRecentClients(context);
   // Without readable pins the tools are not known.
   const listedTools = () => findListedTools(context).catch(() => new Map());
@@ -39,6 +44,43 @@ async function checkConfigured(context: CliContext): Promise<Checked> {
   const { value, diagnostics } = await loadConfig(configFiles, deps);
   const policyFiles = value?.policy.files.map(({ name }) => name) ?? [];
   return { files: [...configFiles, ...policyFiles], diagnostics };
+}
+
+/**
+ * Returns the files of the configuration to check: those of this command, otherwise those of the running gateway.
+ * Where that gateway serves others, a note names them.
+ *
+ * @throws {CliError} `CLI_CONFIG_NOT_FOUND`
+ */
+function configFilesFor(context: CliContext): readonly string[] {
+  const { directory, options, output } = context;
+  const running = findRunningGateways(options.home).filter(({ configFiles }) => configFiles.length > 0);
+  const [first] = running;
+  const shown = (files: readonly string[]) =>
+    files.map((file) => safeLine(shortPath(file, directory))).join(", ");
+  let files: readonly string[];
+  try {
+    files = findConfigFiles(context);
+  } catch (error) {
+    if (first === undefined || !isCodedError(error) || error.code !== "CLI_CONFIG_NOT_FOUND") throw error;
+    const served = first.configFiles.map((file) => shortPath(file, directory));
+    noteWrapped(
+      context,
+      `note: this is about ${shown(served)}, which the gateway at ${safeLine(first.url)} serves: there is no configuration here`,
+    );
+    return served;
+  }
+  const own = files.map((file) => resolve(directory, file));
+  const isServed = running.some(({ configFiles }) => own.some((file) => configFiles.includes(file)));
+  if (first === undefined || isServed) return files;
+  const named = first.configFiles
+    .map((file) => ` --config ${shellQuote(shortPath(file, directory))}`)
+    .join("");
+  noteWrapped(
+    context,
+    `${output.noteStyle("yellow", "warning")}: this is about ${shown(files)}; the gateway at ${safeLine(first.url)} serves ${shown(first.configFiles)}. To check that: ${ownCommand(context)} policy check${named}`,
+  );
+  return files;
 }
 
 async function checkFiles({ directory }: CliContext, files: readonly string[]): Promise<Checked> {

@@ -47,6 +47,8 @@ export interface PolicyOrigin {
 export interface SituationOptions {
   /** Whether the policy is that of the files, although a gateway runs with them. @default false */
   readonly onDisk?: boolean | undefined;
+  /** The only tool, resource or prompt that the question is about: warnings about other servers are left out. @default all */
+  readonly about?: string | undefined;
 }
 
 /** The answer of a running gateway. */
@@ -61,17 +63,17 @@ type GatewayAnswer = ReturnType<Gateway["policySituation"]>;
  */
 export async function openPolicySituation(
   context: CliContext,
-  { onDisk = false }: SituationOptions = {},
+  { onDisk = false, about }: SituationOptions = {},
 ): Promise<PolicySituation> {
   const found = await findReachableGateways(context.options.home);
   const same = found.find((one) => isOfSameFiles(context, one));
   const running = same ?? found[0];
-  if (running === undefined) return openLocalSituation(context);
+  if (running === undefined) return openLocalSituation(context, about);
   const answer = await askGateway(running, context.signal);
   const status = await getFromGateway(running, "/api/v1/status", context.signal);
   const states = statesOf(status as unknown as GatewayStatus);
-  noteMissing(context, states);
   const { targets } = answer;
+  noteMissing(context, concerning(about, states, targets));
   const unavailable = missingOf(states);
   // A gateway of an earlier version does not report its policy.
   if (onDisk || same === undefined || answer.policy === undefined) {
@@ -128,15 +130,35 @@ export async function findRenamed(
   return undefined;
 }
 
-async function openLocalSituation(context: CliContext): Promise<PolicySituation> {
+async function openLocalSituation(context: CliContext, about: string | undefined): Promise<PolicySituation> {
   const loaded = await loadCliConfig(context);
   const logger = createCommandLogger(context, "silent");
   const { startLocalGateway } = await import("../access/local-tools.ts");
   await using gateway = await startLocalGateway(context, loaded, logger, undefined);
   const { policy, targets } = gateway.policySituation();
   const states = statesOf(gateway.sources());
-  noteMissing(context, states);
+  noteMissing(context, concerning(about, states, targets));
   return { policy, targets, unavailable: missingOf(states), origin: { of: "files", notInForce: [] } };
+}
+
+/**
+ * Returns the servers that a warning is about: none where `about` is known, and its own one where its name says which
+ * that is. That this one is not available is part of the answer then; that its tools wait for approval is not.
+ */
+function concerning(
+  about: string | undefined,
+  states: readonly ServerState[],
+  targets: readonly PolicyTarget[],
+): readonly ServerState[] {
+  if (about === undefined) return states;
+  if (findTarget(targets, about) !== undefined) return [];
+  const own = states.filter(({ id }) => isNameOf(about, id));
+  return own.length === 0 ? states : own.filter((one) => missingOf([one]).length === 0);
+}
+
+/** Whether `name` is, by its form, one of the server or toolspec `id`. */
+export function isNameOf(name: string, id: string): boolean {
+  return name.startsWith(`${id}:`) || name.startsWith(`${id}__`);
 }
 
 async function askGateway(

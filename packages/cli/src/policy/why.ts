@@ -24,6 +24,7 @@ import { explainRequest, explanationLines } from "./explain-request.ts";
 import {
   findRenamed,
   findTarget,
+  isNameOf,
   openPolicySituation,
   originLine,
   type PolicySituation,
@@ -41,7 +42,9 @@ export interface WhyFlags {
 /** Runs the command. */
 export async function explainWhy(context: CliContext, what: string, flags: WhyFlags): Promise<ExitCode> {
   const call = await findCall(context, what);
-  const situation = await openPolicySituation(context, { onDisk: flags.onDisk });
+  const recordedTool = (call?.intent?.data ?? call?.completion?.data)?.tool;
+  const about = call === undefined ? what : recordedTool;
+  const situation = await openPolicySituation(context, { onDisk: flags.onDisk, about });
   using policy = await openOfflinePolicy(situation.policy);
   if (flags.client !== undefined) warnAboutUnknownClients(context, situation, [flags.client]);
   const request =
@@ -226,7 +229,7 @@ function callRequest(
 function requireTarget({ targets, unavailable }: PolicySituation, name: string): PolicyTarget {
   const target = findTarget(targets, name);
   if (target !== undefined) return target;
-  const server = unavailable.find(({ id }) => name.startsWith(`${id}:`) || name.startsWith(`${id}__`));
+  const server = unavailable.find(({ id }) => isNameOf(name, id));
   if (server !== undefined) {
     const { id, kind, state, reason } = server;
     const why = reason === undefined ? "" : `: ${reasonLine(reason)}`;

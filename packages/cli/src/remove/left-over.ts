@@ -12,6 +12,7 @@ import { openSecretStore } from "@toolcrib/secrets";
 import { createPinStore, SwitchStore } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { fetchedStore, namedBy, packageWordsOf } from "../sandbox/fetched-store.ts";
+import { storedNames } from "../secret/secret-users.ts";
 
 /** One thing that is left over. */
 export interface LeftOver {
@@ -79,18 +80,6 @@ async function secretsOf(
         await own.delete(name);
       },
     }));
-}
-
-/** Names of the secrets of the store that a part of a configuration refers to. */
-function storedNames(value: unknown): readonly string[] {
-  if (Array.isArray(value)) return value.flatMap(storedNames);
-  if (typeof value !== "object" || value === null) return [];
-  const { kind, name } = value as { kind?: unknown; name?: unknown };
-  if ((kind === "store" || kind === "named") && typeof name === "string") return [name];
-  // Files and texts of the configuration contain no references.
-  return Object.entries(value).flatMap(([key, one]) =>
-    key === "source" || key === "pair" ? [] : storedNames(one),
-  );
 }
 
 async function pinsOf(home: string, ids: readonly string[]): Promise<readonly LeftOver[]> {

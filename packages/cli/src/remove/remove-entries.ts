@@ -76,14 +76,14 @@ export async function removeEntries(
     for (const line of removed.flatMap((one) => one.trimEnd().split(/\r?\n/)))
       output.print(output.style("red", `- ${safeText(line)}`));
   }
-  for (const use of uses) output.print(`${output.style("yellow", "stays")} ${safeLine(use)}`);
+  for (const use of uses) output.prose(`${output.style("yellow", "stays")} ${safeLine(use)}`);
   for (const [shown, { length }] of Map.groupBy(left, ({ kind, name }) => `${kind} ${safeLine(name)}`))
-    output.print(
+    output.prose(
       `${output.style("yellow", purge ? "also removed" : "not used any more")} ${shown}${length === 1 ? "" : ` (fetched ${length} times)`}`,
     );
   // Before the question: the command finds nothing to delete once the entry is gone.
   if (left.length > 0 && !purge)
-    output.print("What is not used any more is kept; remove --purge deletes it with the entry");
+    output.prose("What is not used any more is kept; remove --purge deletes it with the entry");
   const isWritten = !dryRun && (yes || (await isConfirmed(context, purge)));
   output.json({
     removed: found.map(({ id, path, section }) => ({ id, file: path, section })),
@@ -116,9 +116,9 @@ function printKept(context: CliContext, left: readonly LeftOver[]): void {
 }
 
 function report(context: CliContext, found: readonly FoundEntry[], changes: readonly ChangedFile[]): void {
-  context.output.print(`Removed ${found.map(({ id }) => `"${safeLine(id)}"`).join(", ")}`);
+  context.output.prose(`Removed ${found.map(({ id }) => `"${safeLine(id)}"`).join(", ")}`);
   const lines = changes.flatMap((file) => gatewayLines(context, file));
-  context.output.print(...new Set(lines));
+  context.output.prose(...new Set(lines));
 }
 
 /** Remembers the servers, which clients can still have: an import does not bring them back unasked. */

@@ -20,7 +20,7 @@ export async function listFetched(context: CliContext): Promise<ExitCode> {
   output.table(
     [
       { title: "NAME", paint: (cell) => output.style("cyan", cell) },
-      { title: "PACKAGES", canShrink: true },
+      { title: "PACKAGES" },
       { title: "DEPENDENCIES" },
       { title: "MB" },
       { title: "FETCHED" },
@@ -59,7 +59,7 @@ export async function removeFetched(context: CliContext, name: string): Promise<
   if (found === undefined) throw notFound(name, packages);
   await store.remove(found);
   context.output.json({ removed: name });
-  context.output.print(
+  context.output.prose(
     `Removed ${safeLine(found.shown)}. A server that uses it fetches it again at its next start.`,
   );
   return exitCodes.done;

@@ -23,6 +23,7 @@ import { warnAboutUnknownClients } from "../policy/client-identity.ts";
 import { asTyped } from "../serve/source-table.ts";
 import { identitySecretName } from "./identity-secrets.ts";
 import { readSecretInput, type SecretInput } from "./secret-input.ts";
+import { secretUseLines } from "./secret-users.ts";
 
 /** Options of `secret set`. */
 export interface SecretSetFlags extends SecretInput, IdentityFlag {}
@@ -70,10 +71,15 @@ export async function setSecret(
   const result = await store.set(name, await readSecretInput(named, input, context));
   output.json({ name: named, identity, result });
   const reference = identity === undefined ? named : `{ store: ${named}, per: identity }`;
-  output.print(
-    result === "created"
-      ? `Stored. Use it in the configuration as secret_key_ref: ${reference}`
-      : "Replaced. Toolspecs send the new value immediately, servers after their next connection or start",
+  // The secret of one client is used beside a shared one, and its reference says so.
+  const uses = identity === undefined ? await secretUseLines(context, named) : [];
+  output.prose(
+    result === "changed"
+      ? "Replaced. Toolspecs send the new value immediately, servers after their next connection or start"
+      : uses.length > 0
+        ? "Stored."
+        : `Stored. Use it in the configuration as secret_key_ref: ${reference}`,
+    ...uses,
   );
   const variable = secretVariable(name);
   if ((context.env[variable] ?? "").trim() !== "") {

@@ -59,9 +59,11 @@ export async function announceServers(
   await pollSources(gateway, { waitMs: serversWaitMs, signal }, show);
   board.hide();
   if (signal.aborted) return;
-  // A gateway that prints nothing does not load it.
+  // A gateway that prints nothing does not load them.
   const { clientPrograms } = await import("@toolcrib/clients");
-  const instructions = clientLines(endpoint, ownCommand(context), clientPrograms, output);
+  const { isInstalled } = await import("../connect/client-file.ts");
+  const found = clientPrograms.filter((program) => isInstalled(program, context));
+  const instructions = clientLines(endpoint, ownCommand(context), found, output);
   output.print("", ...instructions, "", ...nextCommands(context, gateway), "");
   output.print(...callApprovalLines(gateway.policySituation(), ownCommand(context)));
   printPauses(output, gateway.status().pauses);

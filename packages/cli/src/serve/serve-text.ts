@@ -87,7 +87,7 @@ const tokenPlaceholder = "TOKEN";
  * token only on a terminal.
  *
  * @param command the command itself (`ownCommand`)
- * @param programs the clients that `connect` knows
+ * @param programs the clients that `connect` knows and finds on this machine
  */
 export function clientLines(
   endpoint: Endpoint,
@@ -98,9 +98,16 @@ export function clientLines(
   const { url } = endpoint;
   const heading = (text: string) => output.style("bold", text);
   const local = programs.filter(({ remote }) => remote === undefined);
-  return [
+  const none = [
+    heading("No client is found on this machine; this lists those that are known"),
+    `  ${command} connect`,
+  ];
+  const found = [
     heading("Connect a client (shown before it is written; disconnect takes it back)"),
     `  ${command} connect`,
+  ];
+  return [
+    ...(programs.length === 0 ? none : found),
     ...(local.length === 0
       ? []
       : [

@@ -45,7 +45,7 @@ export function printRunning(
   const { output } = context;
   // A gateway of an earlier version has no toolspecs.
   const { servers, toolspecs = [], tools, sessions, callsInFlight, quarantined } = status;
-  output.print(
+  output.prose(
     `${output.style("bold", `Toolcrib ${safeLine(status.version)}`)} serves ${output.style("cyan", `${running.url}/mcp`)}`,
     output.style(
       "dim",
@@ -108,7 +108,7 @@ export function printRunning(
       `${output.style("yellow", "not enforced")} ${safeLine(id)}: ${parts.map((part) => partText(part, judgedParts)).join(", ")}${reason}`,
     );
   }
-  output.print(
+  output.prose(
     ...servers.flatMap((server) => differenceLines(server, output)),
     ...servers.flatMap(loginLines),
     ...[...servers, ...packages].flatMap(clientSessionLines),
@@ -128,14 +128,16 @@ export function printRunning(
   }
   // A gateway of an earlier version has no switches.
   for (const name of status.disabledTools ?? [])
-    output.print(`${output.style("yellow", "disabled")} tool ${safeLine(name)}`);
+    output.prose(`${output.style("yellow", "disabled")} tool ${safeLine(name)}`);
   printGuards(context, status);
   output.prose(...hookLines(output, status.hooks));
   output.prose(...callLines(context, calls));
   const { policy } = status;
   if (policy?.problem !== undefined) {
-    output.print(
-      `${output.style("yellow", "not in force")} the changed policy files: ${policy.problem.split("\n").map(safeLine).join("\n  ")}`,
+    const [first = "", ...others] = policy.problem.split("\n").map(safeLine);
+    output.prose(
+      `${output.style("yellow", "not in force")} the changed policy files: ${first}`,
+      ...others.map((line) => `  ${line}`),
     );
   }
   output.prose(...engineLines(output, policy?.engine));
@@ -269,10 +271,10 @@ function printGuards(
     pausesProblem,
   }: Pick<GatewayStatus, "limits" | "pausesProblem"> & { readonly pauses: Parameters<typeof printPauses>[1] },
 ): void {
-  for (const limit of limits) output.print(limitLine(limit));
+  for (const limit of limits) output.prose(limitLine(limit));
   printPauses(output, pauses);
   if (pausesProblem !== undefined)
-    output.print(`${output.style("red", "every call is refused")}: ${safeLine(pausesProblem)}`);
+    output.prose(`${output.style("red", "every call is refused")}: ${safeLine(pausesProblem)}`);
 }
 
 /** Returns a limit as one line: whether one of its windows is open, and what the one that used most has left. */
@@ -368,7 +370,7 @@ function upFor(milliseconds: number): string {
 
 async function showNone(context: CliContext): Promise<ExitCode> {
   const { output, options } = context;
-  output.print(`No gateway is running for ${options.home}`);
+  output.prose(`No gateway is running for ${options.home}`);
   try {
     const { config, files } = await loadCliConfig(context);
     const servers = config.toolServers.map(({ id, transport }) => ({ id, transport: transport.kind }));
@@ -389,19 +391,19 @@ async function showNone(context: CliContext): Promise<ExitCode> {
       logins,
       identitySecrets: ownSecrets,
     });
-    output.print(
+    output.prose(
       `${ownCommand(context)} serve would serve ${files.join(", ")}: ${[...servers, ...toolspecs].map(({ id }) => id).join(", ") || "no servers"}`,
     );
     const off = [...config.disabled.toolServers, ...config.disabled.toolspecs].map(({ id }) => id);
-    for (const id of off) output.print(`${output.style("yellow", "disabled")} server ${safeLine(id)}`);
+    for (const id of off) output.prose(`${output.style("yellow", "disabled")} server ${safeLine(id)}`);
     for (const { subject, message, fix } of logins)
-      output.print(safeLine(`${subject}: ${message}${fix === undefined ? "" : ` (${fix})`}`));
-    output.print(...identitySecretLines(ownSecrets));
+      output.prose(safeLine(`${subject}: ${message}${fix === undefined ? "" : ` (${fix})`}`));
+    output.prose(...identitySecretLines(ownSecrets));
   } catch (error) {
     if (!isCodedError(error)) throw error;
     const { code, message, hint } = error;
     output.json({ running: false, home: options.home, problem: { code, message, hint } });
-    output.print(message, ...(hint === undefined ? [] : [`${output.style("cyan", "hint")}: ${hint}`]));
+    output.prose(message, ...(hint === undefined ? [] : [`${output.style("cyan", "hint")}: ${hint}`]));
   }
   return exitCodes.unavailable;
 }

@@ -5,8 +5,7 @@
 
 import type { CliContext } from "../cli-context.ts";
 import { safeLine } from "../output/output.ts";
-import { type Column, formatTable } from "../output/table.ts";
-import { textWidth } from "../output/text-width.ts";
+import { type Column, fitsTable } from "../output/table.ts";
 import { withHome, withProgram } from "../output/with-home.ts";
 import { shortProgram } from "./own-command.ts";
 
@@ -22,8 +21,7 @@ export function printSources(
   const { output } = context;
   const typed = rows.map((row) => row.with(-1, asTyped(row.at(-1) ?? "", context)));
   const all = [...columns, { title: "REASON" }];
-  const { width } = output;
-  if (formatTable(all, typed, { width }).every((line) => textWidth(line) <= width)) {
+  if (fitsTable(all, typed, output)) {
     output.table(all, typed);
   } else {
     output.table(

@@ -40,7 +40,8 @@ export async function createToken(context: CliContext, name: string, isPrinted: 
     output.note(`Created ${file}; ${rules}`);
     output.print(token);
   } else if (output.isTerminal) {
-    output.print(`Created ${file}`, "Clients send", `  Authorization: Bearer ${token}`, rules);
+    output.print(`Created ${file}`, "Clients send", `  Authorization: Bearer ${token}`);
+    output.prose(rules);
   } else {
     output.print(
       `Created ${file}`,
