@@ -213,7 +213,7 @@ test("approvals, their hints and the errors of tools are wrapped", async () => {
     texts.push(stripVTControlCharacters(`${stdout}\n${stderr}`));
     wide.push(...wideLines(line, `${stdout}\n${stderr}`));
   }
-  assert.match(texts[1] ?? "", /Each call of them by a client still needs an approval/);
+  assert.match(texts[1] ?? "", /Each call of it by a client still needs an approval/);
   assert.match(texts[2] ?? "", /tool error: Failed\nIt writes the file/);
   assert.deepEqual(wide, []);
 });
