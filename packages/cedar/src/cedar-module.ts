@@ -58,10 +58,14 @@ export function cedarInForce(): CedarModule {
       const message = `The policy engine failed ${renewals + 1} times within a minute, and is not loaded again before the minute is over: ${problem}`;
       throw new CedarError("CEDAR_UNAVAILABLE", message, { hint: "toolcrib status shows its state" });
     }
+  }
+  const loaded = guarded(loadModule(count > 0));
+  // One that cannot be loaded has not failed: the next use tries again.
+  if (count > 0) {
     renewals += 1;
     setTimeout(endRenewal, renewalsMs).unref();
   }
-  current = guarded(loadModule(count > 0));
+  current = loaded;
   return current;
 }
 
@@ -129,7 +133,7 @@ function takeOutOfUse(engine: CedarModule, message: string): void {
 }
 
 function reportFailure(): void {
-  const isUsable = renewals < renewalsMax;
+  const isUsable = current !== undefined || renewals < renewalsMax;
   for (const listener of [...listeners]) {
     listener.failed(problem);
     if (isUsable) listener.usable();

@@ -174,7 +174,7 @@ export class LivePolicies implements AsyncDisposable {
   #engineFailed(problem: string): void {
     const { digest } = this.#current;
     this.#record("policy.failed", { digest, problem });
-    this.#deps.logger.error({ digest, problem }, "the policy engine failed, and is replaced");
+    this.#deps.logger.error({ digest, problem }, "the policy engine failed");
   }
 
   /** What was denied meanwhile, such as an entry of a list, is decided again. Never throws. */

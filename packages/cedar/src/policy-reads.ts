@@ -68,6 +68,9 @@ function argumentReadOf(expr: Expr): ArgumentRead | undefined {
   return { kind, name: textOf(read.right), isValue: value !== undefined };
 }
 
+/** Types of the targets of requests. */
+const targetTypes: ReadonlySet<string | undefined> = new Set(["Tool", "Resource", "Prompt"]);
+
 class ReadsCollector implements PolicyReads {
   readonly named = new Set<string>();
   resource: Set<string> | undefined = new Set();
@@ -84,7 +87,11 @@ class ReadsCollector implements PolicyReads {
   visit(expr: Expr): void {
     if (this.#visitQuestion(expr) || this.#visitArgument(expr)) return;
     if (this.#visitMember(expr) || this.#visitComparison(expr)) return;
-    if (isVariable(expr, "resource")) this.resource = undefined;
+    const literal = entityOf(expr)?.type;
+    // A literal can be the target itself, or the arguments of the call.
+    if (isVariable(expr, "resource") || targetTypes.has(literal)) this.resource = undefined;
+    if (literal === "Arguments") this.texts = undefined;
+    if (literal === "Integers") this.integers = undefined;
     if (isVariable(expr, "context")) {
       this.context = undefined;
       this.times = undefined;

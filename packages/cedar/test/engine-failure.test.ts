@@ -1,6 +1,7 @@
 /** Exceptions of the policy engine: the engine is replaced, within limits, and meanwhile everything is denied. */
 
 import assert from "node:assert/strict";
+import fs from "node:fs";
 import { createRequire } from "node:module";
 import { describe, it, type TestContext } from "node:test";
 import { LivePolicies, openOfflinePolicy } from "@toolcrib/cedar";
@@ -130,6 +131,23 @@ describe("a policy engine that fails", () => {
     assert.match(denied.reason, /failed 4 times within a minute, and is not loaded again before/);
     assert.equal(policies.decide(known).kind, "allow");
     t.mock.timers.tick(60_000);
+    assert.equal(policies.decide(request()).kind, "allow");
+  });
+
+  it("is loaded by the next use where it could not be loaded, and is not counted as failed", async (t) => {
+    useClock(t);
+    using policies = await open(text);
+    failOnce(t, "statefulIsAuthorized");
+    assert.equal(policies.decide(request()).kind, "deny");
+    const reads = t.mock.method(fs, "readFileSync", () => {
+      throw new Error("EMFILE: too many open files");
+    });
+    for (let attempt = 0; attempt < 4; attempt += 1) {
+      const denied = policies.decide(request());
+      assert.ok(denied.kind === "deny" && denied.code === "POLICY_UNAVAILABLE");
+      assert.match(denied.reason, /EMFILE/);
+    }
+    reads.mock.restore();
     assert.equal(policies.decide(request()).kind, "allow");
   });
 

@@ -90,7 +90,8 @@ test("changed policies that cannot be put in force are reported, and the previou
   isFull = true;
   writeFiles(directory.path, { "main.cedar": second });
   await waitUntil(() => live.status().problem !== undefined);
-  assert.deepEqual(live.status(), {
+  const { engine: _ofOtherTests, ...status } = live.status();
+  assert.deepEqual(status, {
     files: ["main.cedar"],
     policies: 1,
     digest,

@@ -124,6 +124,21 @@ describe("a decision about a target", () => {
     }
   });
 
+  it("is not shared where a policy reads a target that it names", async () => {
+    const danger = callOf({ id: "files:danger", isDestructive: false });
+    for (const condition of [
+      'Tool::"files:danger" has destructive',
+      'Tool::"files:danger" in ToolServer::"files"',
+    ]) {
+      assert.equal(await evaluations(permitWhen(condition), [read, danger, write]), 3, condition);
+    }
+    const resource = (name: string) =>
+      callOf({ kind: "resource", id: `files:resources/file:///${name}`, name: `file:///${name}` });
+    const policies = `permit(principal, action == Action::"call", resource is Resource)
+      when { Resource::"files:resources/file:///b" has name };`;
+    assert.equal(await evaluations(policies, [resource("a"), resource("b")]), 2);
+  });
+
   it("is shared by targets with the same attributes, of those that policies read", async () => {
     assert.equal(await evaluations(permitWhen("resource.read_only"), [read, write, readOnly]), 2);
     const either = 'resource.read_only || principal.name == "other"';
@@ -144,5 +159,24 @@ describe("a decision about a call", () => {
   it("is not shared where a policy reads the time as a whole", async () => {
     const requests = [read, sameHour, nextHour];
     assert.equal(await evaluations(permitWhen("context.time == context.time"), requests), 3);
+  });
+
+  it("is not shared where a policy names the arguments as an entity", async () => {
+    const named = (type: string, condition: string) =>
+      `permit(principal, action, resource);
+      forbid(principal, action == Action::"call", resource) when { context.arguments.hasTag("text") && context.arguments.getTag("text") == "root" };
+      forbid(principal, action == Action::"call", resource) when { ${type}::"call".hasTag("text") && ${type}::"call".getTag("text") ${condition} };`;
+    const textCalls = ["hello", "/etc/passwd"].map((text) => callOf({}, { args: { text } }));
+    assert.equal(await evaluations(named("Arguments", 'like "/etc/*"'), textCalls), 2);
+    const numberCalls = [1, 2].map((text) => callOf({}, { args: { text } }));
+    assert.equal(await evaluations(named("Integers", "> 1"), numberCalls), 2);
+  });
+
+  it("sees arguments that policies name as an entity only", async () => {
+    const policies = `permit(principal, action, resource);
+      forbid(principal, action == Action::"call", resource) when { Arguments::"call".hasTag("text") };`;
+    using opened = await open(policies);
+    assert.equal(opened.decide(callOf({}, { args: { text: "hello" } })).kind, "deny");
+    assert.equal(opened.decide(callOf({}, { args: { other: "hello" } })).kind, "allow");
   });
 });
