@@ -4,7 +4,9 @@ import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import cedar from "@cedar-policy/cedar-wasm/nodejs";
 import type { CallFacts, PolicyRequest, PolicyTarget } from "@toolcrib/policy";
+import { runCount } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
+import fc from "fast-check";
 import { openTestPolicies as open } from "./open-test-policies.ts";
 
 /** 2026-03-04 05:06 UTC, a Wednesday. */
@@ -180,3 +182,103 @@ describe("a decision about a call", () => {
     assert.equal(opened.decide(callOf({}, { args: { other: "hello" } })).kind, "allow");
   });
 });
+
+/** Conditions that are true of some of the requests below: each reads them in another way. */
+const atoms = [
+  `resource == ${one}`,
+  `resource in ${one}`,
+  `resource in [${one}, Tool::"files:write"]`,
+  `resource is Tool in ${server}`,
+  `resource is Tool in Tool::"files:write"`,
+  `[${one}].contains(resource)`,
+  `resource has read_only && resource.read_only`,
+  `${one} has destructive`,
+  `${one} has destructive && ${one}.read_only`,
+  `Tool::"files:write" in ${server}`,
+  `{ of: resource }.of.read_only`,
+  `(if context.depth > 0 then resource else ${one}) == resource`,
+  `resource.name like "r*"`,
+  `resource.server.hasTag("tier") && resource.server.getTag("tier") == "one"`,
+  `${server}.hasTag("tier")`,
+  `principal.name == "ci"`,
+  `Client::"ci" == principal`,
+  "context.depth > 0",
+  'context.era == "legacy"',
+  "context.time.hour < 6",
+  "context.time.minute < 7 && context.time == context.time",
+  "{ at: context.time }.at.hour < 6",
+  'context.labels.contains("personal")',
+  "context.labels.containsAll(context.seen_labels)",
+  'context.arguments.hasTag("path")',
+  'context.arguments.hasTag("path") && context.arguments.getTag("path") like "/etc/*"',
+  'context.arguments.hasTag("path") && ["/a", "/etc/b"].contains(context.arguments.getTag("path"))',
+  'context.arguments.hasTag("path") && context.arguments.getTag("path") != principal.name',
+  "context.arguments.hasTag(principal.name)",
+  'Arguments::"call".hasTag("path") && Arguments::"call".getTag("path") like "/etc/*"',
+  'Integers::"call".hasTag("count") && Integers::"call".getTag("count") > 1',
+  'context.integers.hasTag("count") && context.integers.getTag("count") > 1',
+  'context.integers.hasTag("count") && context.integers.getTag("count") * 2 > context.depth',
+  '{ of: context.arguments }.of.hasTag("path")',
+];
+
+describe("any decision", () => {
+  it("is the same after others as it is alone", async () => {
+    const condition = fc
+      .array(fc.tuple(fc.constantFrom(...atoms), fc.boolean()), { minLength: 1, maxLength: 3 })
+      .chain((some) => fc.constantFrom(" && ", " || ").map((join) => some.map(negated).join(join)));
+    const policy = fc
+      .tuple(fc.constantFrom("permit", "forbid"), condition)
+      .map(
+        ([effect, body]) =>
+          `${effect}(principal, action == Action::"call", resource is Tool) when { ${body} };`,
+      );
+    const target = fc.record({
+      name: fc.constantFrom("read", "write", "move"),
+      isReadOnly: fc.boolean(),
+      isDestructive: fc.boolean(),
+      tier: fc.constantFrom(undefined, "one", "two"),
+    });
+    const labels = fc.subarray(["personal", "internal"]);
+    const call = fc.record({
+      depth: fc.nat(2),
+      era: fc.constantFrom<"modern" | "legacy">("modern", "legacy"),
+      now: fc.constantFrom(now, now + minuteMs, now + 60 * minuteMs),
+      labels,
+      seenLabels: labels,
+      args: fc.record(
+        { path: fc.constantFrom("/a", "/etc/a", "/etc/b", "ci"), count: fc.nat(3), ci: fc.boolean() },
+        { requiredKeys: [] },
+      ),
+    });
+    const request = fc.tuple(target, call).map(([{ name, tier, ...annotations }, facts]) => {
+      const labels: PolicyTarget["server"]["labels"] = tier === undefined ? {} : { tier };
+      const other = { ...read.target.server, labels };
+      return callOf({ ...annotations, id: `files:${name}`, name, server: other }, facts);
+    });
+    let decided = 0;
+    let allowed = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(policy, { minLength: 1, maxLength: 3 }),
+        fc.array(request, { minLength: 8, maxLength: 8 }),
+        async (policies, requests) => {
+          const text = ["permit(principal, action, resource);", ...policies].join("\n");
+          using shared = await open(text);
+          for (const one of requests) {
+            using fresh = await open(text);
+            const decision = shared.decide(one);
+            assert.deepEqual(decision, fresh.decide(one), `${text}\n${JSON.stringify(requests)}`);
+            decided += 1;
+            if (decision.kind === "allow") allowed += 1;
+          }
+        },
+      ),
+      { numRuns: runCount(150) },
+    );
+    assert.ok(allowed > decided / 10 && allowed < decided * 0.9, `${allowed} of ${decided} were allowed`);
+  });
+});
+
+function negated([condition, isNegated]: readonly [string, boolean]): string {
+  return isNegated ? `!(${condition})` : `(${condition})`;
+}
