@@ -67,13 +67,12 @@ function endOf(code: number | string, timeoutMs: number): string {
 function shortage(reason: string): SandboxProblem {
   const fix =
     settingFix() ??
-    "the machine has no process, namespace, memory or file left for it: stop other programs, or raise that limit; a running gateway tries again by itself";
+    "the machine has no process, namespace, memory or file left for it: stop other programs, or raise that limit; the next start of a server tries again";
   return { reason, fix, isTemporary: true };
 }
 
 function inconclusive(reason: string): SandboxProblem {
-  const fix =
-    "the machine is too busy: stop other programs, or wait; a running gateway tries again by itself";
+  const fix = "the machine is too busy: stop other programs, or wait; the next start of a server tries again";
   return { reason, fix, isTemporary: true };
 }
 

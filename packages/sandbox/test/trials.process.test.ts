@@ -36,7 +36,7 @@ for (const tier of tierIds) {
     const request = { program: "/bin/sh", args: ["-c", "echo contained"], env: {} };
     await assert.rejects(sandboxes.prepare(request, strictPolicy()), (error: Error & { hint?: string }) => {
       assert.match(error.message, new RegExp(`${tier}: its trial did not end within 1 ms`));
-      assert.match(error.hint ?? "", /^the machine is too busy: .*tries again by itself$/);
+      assert.match(error.hint ?? "", /^the machine is too busy: .*the next start of a server tries again$/);
       return true;
     });
     // 16 trials have more than a minute: the last ones have the time that any trial has.
@@ -93,7 +93,10 @@ for (const tier of tierIds) {
     const [problem] = found.without.problems;
     assert.equal(problem?.isTemporary, true);
     assert.match(problem.reason, /No space left on device|ENOSPC/);
-    assert.match(problem.fix, /^the machine has no process, namespace, .* tries again by itself$/);
+    assert.match(
+      problem.fix,
+      /^the machine has no process, namespace, .* the next start of a server tries again$/,
+    );
     assert.deepEqual([found.after.isAvailable, found.after.problems], [true, []]);
     if (tier === "bubblewrap") assert.deepEqual([found.hadNetwork, found.hasNetwork], [false, true]);
   });
