@@ -179,7 +179,10 @@ test("serve, status, list and doctor show the states of toolspecs", async () => 
   await using gateway = await startServe([], setting);
   await waitUntil(() => gateway.stdout().includes("Press Ctrl-C to stop."));
   const printed = sortServers(gateway.stdout());
-  const served = normalize(printed.split("\nConnect a client")[0] ?? "", directory.path);
+  const served = normalize(
+    printed.split(/\n(?:Connect a client|No client is found)/)[0] ?? "",
+    directory.path,
+  );
   const shown = await inOrder(
     [
       [["status"], { env }],
@@ -319,7 +322,7 @@ test("add offers what search words can mean, and says that there is nothing", as
   assert.deepEqual(await offered("slack zzzzqq"), ["slack"]);
 });
 
-test("Enter at the question which entry is meant is none, and no error", {
+test("Enter at the question which entry is meant ends as an answer of no does, without an error", {
   skip: skipWithoutTerminal,
 }, async () => {
   await using directory = await makeTemporaryDirectory();
@@ -337,10 +340,13 @@ test("Enter at the question which entry is meant is none, and no error", {
   ] as const;
   for (const [words, question] of questions) {
     const { code, shown } = await answered(words, question, "");
-    assert.equal(code, 0, shown);
+    assert.equal(code, 1, shown);
     assert.match(shown, /Nothing was added\. What the catalog does not have is added by its package, URL or/);
     assert.doesNotMatch(shown, /error/);
   }
+  const none = await answered(["--json", "add", "google"], /or Enter for none\) $/, "");
+  assert.equal(none.code, 1, none.shown);
+  assert.match(none.shown, /"id": null,\s+"file": ".*toolcrib\.yaml",\s+"entry": null,\s+"result": "shown"/);
   const declined = await answered(["add", "stripe"], /Add it to toolcrib\.yaml\? \[Y\/n\] /, "n");
   assert.equal(declined.code, 1, declined.shown);
   assert.match(declined.shown, /Nothing was added\r\n$/);
@@ -370,4 +376,33 @@ test("add says which options change nothing, because the entry is there already"
   assert.match(server.stdout, /^! --server-arg, --read change nothing: the entry of memory stays/m);
   const json = await runToolcrib(["--json", "add", "memory", "--read", "/srv", "--yes"], setting);
   assert.deepEqual(JSON.parse(json.stdout).unused, ["--read"]);
+});
+
+test("add names the entries with the same package of the same registry, however they write it", async () => {
+  await using directory = await makeTemporaryDirectory();
+  mkdirSync(directory.join("bin"));
+  // The runner of the package, which fetches nothing: what is compared is shown before.
+  writeFileSync(directory.join("bin/uvx"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+  const commands: { readonly [id: string]: readonly string[] } = {
+    normalized: ["uvx", "Mcp_Server.Time"],
+    extra: ["uvx", "--from", "mcp-server-time[cli]==2025.8.4", "time"],
+    version: ["uvx", "mcp-server-time@2025.8.4"],
+    longer: ["uvx", "mcp-server-time-zones"],
+    registry: ["npx", "-y", "mcp-server-time"],
+    argument: ["npx", "@acme/x", "--mode", "mcp-server-time"],
+    program: [process.execPath, "mcp-server-time"],
+  };
+  const servers = Object.entries(commands).map(([id, [command, ...args]]) => ({
+    id,
+    transport: { kind: "stdio", command, args },
+  }));
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: servers }));
+  const env = { PATH: `${directory.join("bin")}:${process.env["PATH"] ?? ""}` };
+  const setting = { directory: directory.path, env, stdin: "" };
+  const { stdout, stderr } = await runToolcrib(["add", "time", "--yes"], setting);
+  assert.match(
+    stdout,
+    /^ {2}already +normalized, extra, version have this package; clients get the tools of each entry$/m,
+    stderr,
+  );
 });

@@ -14,7 +14,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -350,12 +350,51 @@ test("the entry of a home that was disconnected since is not restored, and one t
       const isKnownGone = isFirstGone && flags.length > 0;
       assert.equal(readFileSync(file, "utf8"), isKnownGone ? cursorText : first);
       const said = {
-        gone: /Cursor: restored as it was before, without the entry of a home .*\n.*\n +home without .*\.toolcrib$/m,
+        gone: /Cursor: restored as it was before, without the entry of a home .*\n.*\n +disconnected home: .*\.toolcrib$/m,
         unknown: /its entry "toolcrib" of before is for the gateway of another home; if that was/,
       };
       assert.equal(said.gone.test(stdout), isKnownGone, stdout);
       assert.equal(said.unknown.test(stdout.replaceAll(/\s+/g, " ")), flags.length === 0, stdout);
     }
+  }
+});
+
+test("an entry of a home without a record of its disconnect is restored, and the home is named", async () => {
+  const cases: readonly {
+    readonly damage: (home: string) => void;
+    readonly edit?: (text: string) => string;
+    readonly isReconnected?: boolean;
+  }[] = [
+    { damage: (home) => rmSync(home, { recursive: true, force: true }) },
+    { damage: (home) => writeFileSync(join(home, "connections/cursor.json"), "{") },
+    {
+      damage: (home) => rmSync(join(home, "connections"), { recursive: true }),
+      edit: (text) => text.replace(/"--home",\s*"([^"]*)"/, '"--home=$1"'),
+    },
+    // Printed and pasted once more after its disconnect, which it recorded.
+    { damage() {}, isReconnected: true },
+  ];
+  for (const { damage, edit = (text: string) => text, isReconnected = false } of cases) {
+    await using user = await setUp();
+    const { directory, run } = user;
+    const file = write(directory, ".cursor/mcp.json", cursorText);
+    const other = ["--home", directory.join("other")];
+    assert.equal((await run("connect", "cursor", "--yes", "--stdio")).code, 0);
+    const first = edit(readFileSync(file, "utf8"));
+    writeFileSync(file, first);
+    assert.equal((await run(...other, "connect", "cursor", "--yes", "--force", "--stdio")).code, 0);
+    if (isReconnected) {
+      assert.match((await run("disconnect", "cursor")).stdout, /for another gateway, and stays/);
+      assert.equal((await run("connect", "cursor", "--print", "--stdio")).code, 0);
+    }
+    damage(directory.join(".toolcrib"));
+    const { code, stdout, stderr } = await run(...other, "disconnect", "cursor");
+    assert.equal(code, 0, stderr);
+    assert.equal(readFileSync(file, "utf8"), first);
+    assert.match(
+      stdout.replaceAll(/\s+/g, " "),
+      /Cursor: restored as it was before .* of before is for the gateway of the home \S*\.toolcrib, which has no record of a connection to this file; if that was disconnected/,
+    );
   }
 });
 

@@ -246,6 +246,38 @@ test("a server of three clients is one, and one that does not answer is named an
   }
 });
 
+test("one server that does not answer and stays in its client is not named as several", {
+  skip,
+}, async () => {
+  await using directory = await makeTemporaryDirectory();
+  const broken = { command: process.execPath, args: ["-e", "process.exit(3)"] };
+  mkdirSync(directory.join(".cursor"));
+  const file = directory.join(".cursor/mcp.json");
+  writeFileSync(file, JSON.stringify({ mcpServers: { broken } }));
+  const config = {
+    serve: { listen: `127.0.0.1:${await freePort()}` },
+    sandbox: { mode: "preferred" },
+    tool_servers: [{ id: "broken", transport: { kind: "stdio", ...broken }, trust_state: "certified" }],
+  };
+  writeFileSync(directory.join("toolcrib.yaml"), JSON.stringify(config));
+  try {
+    const shown = await onTerminal(
+      directory,
+      [],
+      [
+        [/Start it now, in the background\? \[Y\/n\] /, ""],
+        [/Look at what would be written\? \[Y\/n\] /, "y"],
+        [/Write this\? \[y\/N\] /, "y"],
+        [/Leave it in the clients\? \[Y\/n\] /, ""],
+      ],
+    );
+    assert.match(shown, /It stays in the clients\./);
+    assert.match(readFileSync(file, "utf8"), /"broken"/);
+  } finally {
+    await stopGateways(directory);
+  }
+});
+
 test("every step can be skipped", { skip }, async () => {
   await using directory = await makeTemporaryDirectory();
   const shown = await onTerminal(

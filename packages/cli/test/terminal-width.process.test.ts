@@ -185,6 +185,9 @@ test("a running gateway is shown within the width of the terminal", async () => 
 const wordy = `
 import { createInterface } from "node:readline";
 const sentence = "It writes the file that its settings name, in a folder of its own, and says where that is, again and again.";
+const doctor = "No server offers a tool: toolcrib doctor checks each of the servers and says what is wrong with them and how to repair it";
+const search = "Something that fits better can be found with the words of a search: toolcrib catalog search 'read and write the files of a folder'";
+const names = "Connect the clients of this machine once more with: toolcrib connect cursor codex zed";
 const tool = { name: "write", description: sentence, inputSchema: { type: "object" } };
 createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params } = JSON.parse(line);
@@ -192,7 +195,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   const answers = {
     initialize: () => ({ protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "x", version: "1" } }),
     "tools/list": () => ({ tools: [tool] }),
-    "tools/call": () => ({ content: [{ type: "text", text: "Failed\\n" + sentence }], isError: true }),
+    "tools/call": () => ({ content: [{ type: "text", text: ["Failed", sentence, doctor, search, names].join("\\n") }], isError: true }),
   };
   console.log(JSON.stringify({ jsonrpc: "2.0", id, result: answers[method]?.() ?? {} }));
 });
@@ -215,5 +218,9 @@ test("approvals, their hints and the errors of tools are wrapped", async () => {
   }
   assert.match(texts[1] ?? "", /Each call of it by a client still needs an approval/);
   assert.match(texts[2] ?? "", /tool error: Failed\nIt writes the file/);
+  // A command stays whole; a sentence about one is wrapped.
+  assert.match(texts[2] ?? "", /^ {2}toolcrib catalog search 'read and write the files of a folder'$/m);
+  assert.match(texts[2] ?? "", /toolcrib connect cursor codex zed$/m);
+  assert.doesNotMatch(texts[2] ?? "", /toolcrib doctor checks .* repair it$/m);
   assert.deepEqual(wide, []);
 });

@@ -76,13 +76,13 @@ async function addIn(context: CliContext, home: string, offer: Offer, flags: Add
   const { output } = context;
   const inHome: CliContext = { ...context, options: { ...context.options, home } };
   const isElsewhere = home !== context.options.home;
-  const { id, title, entries } = offer;
+  const { id, title, entries, registry, packages = [] } = offer;
   const file = openConfigFor(context, id);
   // Check that the entry can be written before anything is fetched.
   const { config } = await withEntry(context, file, "tool_servers", entries[0] as JsonObject);
   output.print(output.style("bold", safeLine(title)), "");
   printFacts(output, offer.facts);
-  printFacts(output, samePackageFacts(config, id, offer.packages ?? []));
+  printFacts(output, samePackageFacts(config, id, registry && { kind: registry, names: packages }));
   for (const { name, purpose } of offer.secrets) printFacts(output, [["secret", `${name} (${purpose})`]]);
   output.print("");
   const missing = await requireSecrets(context, offer.secrets, flags);

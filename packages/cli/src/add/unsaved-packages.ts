@@ -1,8 +1,9 @@
 /**
- * What an add or update fetched into the home when nothing is saved in the end. After an answer of no, or a dry run, it is removed
- * again. After a failure it stays, because the next attempt needs it, and a note names the command that removes it; so
- * does what an earlier add left, such as one that was killed. A package that an entry of a known configuration of the
- * home uses is left alone.
+ * Handles what an add or update fetched into the home when nothing is saved in the end. After an answer of no, or a dry
+ * run, it is removed again; so is what an update fetched for a version that fails its trial. After a failed add it stays,
+ * because the next attempt needs it, and a note names the command that removes it; so does what an earlier add left, such
+ * as one that was killed, and what was fetched without a terminal to ask on. A package that an entry of a known
+ * configuration of the home uses is left alone.
  */
 
 import type { ToolServerConfig } from "@toolcrib/config";

@@ -105,7 +105,7 @@ async function addNamed(
   // Check that the entry can be written before the user types a secret.
   const serverEntry = toServerEntry({ id, named, wanted, flags });
   const added = await withEntry(context, file, "tool_servers", serverEntry);
-  printFacts(output, samePackageFacts(added.config, id, [source.package]));
+  printFacts(output, samePackageFacts(added.config, id, { kind: source.kind, names: [source.package] }));
   // The file can be edited while this command asks and fetches: the entry is added to what it has then.
   const write = async (): Promise<void> => {
     const current = openConfigFile(context);

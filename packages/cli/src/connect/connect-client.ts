@@ -33,6 +33,7 @@ import {
   listConnections,
   lockConnections,
   readConnection,
+  removeLeftFile,
   sha256Of,
   writeConnection,
 } from "./connection-store.ts";
@@ -413,6 +414,8 @@ async function printEntries(
   for (const program of programs) {
     const { entry } = await gatewayEntry(context, program, stdio === true);
     const file = clientFile(program, context);
+    // An entry that is pasted is in use without a record.
+    await removeLeftFile(context.options.home, program.id);
     // Without a token of the client's own, which only a connection creates.
     const text = withServer("", program, serverName, withoutToken(entry));
     output.print(`${output.style("bold", program.name)}  ${file}`, text.trimEnd());

@@ -36,6 +36,19 @@ export interface Connection {
   readonly moved: readonly string[];
 }
 
+/**
+ * `<home>/connections/CLIENT.left.json`: a file of a client that a disconnected home left as it was, because another home had
+ * replaced its entry with --force. It is the only proof that the entry of before in the record of that home is of no use.
+ */
+export interface LeftFile {
+  readonly file: string;
+  /** SHA-256 of its bytes at that time, as hexadecimal digits. */
+  readonly leftSha256: string;
+}
+
+/** Largest `LeftFile`. */
+const leftMaxBytes = 64 * 1024;
+
 /** Largest record: the largest file of a client as base64, and the rest. */
 const recordMaxBytes = 100 * 1024 * 1024;
 
@@ -81,15 +94,40 @@ export async function readConnection(home: string, clientId: string): Promise<Co
   }
 }
 
-/** Writes the connection of a client. @throws {FilesError} */
+/** Writes the connection of a client, which is not disconnected any more. @throws {FilesError} */
 export async function writeConnection(home: string, clientId: string, connection: Connection): Promise<void> {
   await makePrivateDirectory(join(home, "connections"));
+  await removeLeftFile(home, clientId);
   await replaceFile({ randomBytes }, pathOf(home, clientId), `${JSON.stringify(connection)}\n`);
 }
 
 /** Removes the connection of a client. @throws {FilesError} */
 export async function removeConnection(home: string, clientId: string): Promise<void> {
   await removeFile(pathOf(home, clientId));
+}
+
+/** Returns the file that a home left to another one at its disconnect; undefined where there is none, or it is not readable. */
+export async function readLeftFile(home: string, clientId: string): Promise<LeftFile | undefined> {
+  try {
+    const { bytes } = await readRegularFile(leftPathOf(home, clientId), leftMaxBytes);
+    const value = parseJson(new TextDecoder().decode(bytes), { maxLength: leftMaxBytes });
+    if (!isJsonObject(value)) return undefined;
+    const { file, leftSha256 } = value;
+    return typeof file === "string" && typeof leftSha256 === "string" ? { file, leftSha256 } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Records that the disconnect of a client leaves its file to another home. @throws {FilesError} */
+export async function writeLeftFile(home: string, clientId: string, left: LeftFile): Promise<void> {
+  await makePrivateDirectory(join(home, "connections"));
+  await replaceFile({ randomBytes }, leftPathOf(home, clientId), `${JSON.stringify(left)}\n`);
+}
+
+/** Forgets what `writeLeftFile` recorded: the entry of the home can be in use again. @throws {FilesError} */
+export async function removeLeftFile(home: string, clientId: string): Promise<void> {
+  await removeFile(leftPathOf(home, clientId));
 }
 
 /** Returns the ids of the connected clients. */
@@ -110,4 +148,9 @@ export function sha256Of(text: string): string {
 
 function pathOf(home: string, clientId: string): string {
   return join(home, "connections", `${clientId}.json`);
+}
+
+/** Its name is none that `listConnections` takes for a connection. */
+function leftPathOf(home: string, clientId: string): string {
+  return join(home, "connections", `${clientId}.left.json`);
 }

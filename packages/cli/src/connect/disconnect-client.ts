@@ -1,7 +1,7 @@
 /**
  * `toolcrib disconnect`: takes this gateway out of the files of clients. A file that nobody changed since gets its
- * bytes of before, without the entry of another home that was disconnected since; of any other, only the entry of the gateway is removed. A token that was created for the client is
- * removed, too.
+ * bytes of before, without the entry of another home that recorded its own disconnect since; of any other, only the
+ * entry of the gateway is removed. A token that was created for the client is removed, too.
  */
 
 import { existsSync } from "node:fs";
@@ -24,6 +24,7 @@ import {
   readConnection,
   removeConnection,
   sha256Of,
+  writeLeftFile,
 } from "./connection-store.ts";
 import { type FormerOwner, formerOwner, isOwnEntry } from "./entry-owner.ts";
 
@@ -32,7 +33,7 @@ type Outcome = "restored" | "dropped" | "removed" | "edited" | "returned" | "unc
 
 const outcomeTexts: { readonly [O in Outcome]: string } = {
   restored: "restored as it was before",
-  dropped: "restored as it was before, without the entry of a home that is not connected to it any more",
+  dropped: "restored as it was before, without the entry of a home that was disconnected since",
   removed: "removed, as there was no file before",
   edited: "the entry is removed; what changed since stays",
   returned: "the entry is removed, and the servers that were moved are back; what changed since stays",
@@ -77,11 +78,14 @@ export async function disconnectClients(
     await removeConnection(options.home, program.id);
     const { file } = connection;
     output.print(`${output.style("green", "✓")} ${program.name}: ${outcomeTexts[outcome]}`, `    ${file}`);
-    if (outcome === "dropped")
-      output.print(`    home without the connection: ${safeLine(former?.home ?? "")}`);
+    if (outcome === "dropped") output.print(`    disconnected home: ${safeLine(former?.home ?? "")}`);
     if (outcome === "restored" && former?.state === "unknown") {
+      const other =
+        former.home === undefined
+          ? "another home"
+          : `the home ${safeLine(former.home)}, which has no record of a connection to this file`;
       output.prose(
-        `    its entry "${serverName}" of before is for the gateway of another home; if that was disconnected since, remove the entry in the client`,
+        `    its entry "${serverName}" of before is for the gateway of ${other}; if that was disconnected since, remove the entry in the client`,
       );
     }
     const { moved } = connection;
@@ -129,6 +133,7 @@ async function takeBack(
     // The entry of another home, which wrote it with --force, is not taken back here.
     if (!inFile(file, () => isOwnEntry(context, text, program, connection))) {
       outcome = "other";
+      await writeLeftFile(context.options.home, program.id, { file, leftSha256: sha256Of(text) });
       return undefined;
     }
     const without = inFile(file, () => withoutGateway(text, program, connection));

@@ -10,7 +10,7 @@ import { type ClientProgram, serverIn } from "@toolcrib/clients";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonValue } from "@toolcrib/json";
 import type { CliContext } from "../cli-context.ts";
-import { type Connection, readConnection, sha256Of } from "./connection-store.ts";
+import { type Connection, readConnection, readLeftFile, sha256Of } from "./connection-store.ts";
 import { tokenOf } from "./gateway-entry.ts";
 
 /** The facts of an entry about its gateway. An address is none: homes can share one, and a user can change it. */
@@ -48,8 +48,9 @@ export function isOwnEntry(
 }
 
 /**
- * The gateway of another home that an entry of before is for. `gone`: the home has no connection of the client to this
- * file any more. `unknown`: the entry names no home, so that nothing here says whether its token is still accepted.
+ * The gateway of another home that an entry of before is for. `gone`: that home recorded that its disconnect left this
+ * file as it is. `unknown`: nothing here says whether the entry is in use, because it names no home, or one without a
+ * readable record: it can be written by hand, or its disk not mounted.
  */
 export interface FormerOwner {
   readonly state: "connected" | "gone" | "unknown";
@@ -62,14 +63,17 @@ export async function formerOwner(
   context: CliContext,
   text: string,
   program: ClientProgram,
-  { server, file }: Pick<Connection, "server" | "file">,
+  { server, file, writtenSha256 }: Pick<Connection, "server" | "file" | "writtenSha256">,
 ): Promise<FormerOwner | undefined> {
   const { home, tokens } = namedIn(entryIn(text, program, server));
   if (home === undefined) return tokens.length === 0 ? undefined : { state: "unknown", home };
   const folder = resolve(context.directory, home);
   if (folder === resolve(context.options.home)) return undefined;
   const record = await readConnection(folder, program.id);
-  return { state: record?.file === file ? "connected" : "gone", home: folder };
+  if (record?.file === file) return { state: "connected", home: folder };
+  const left = await readLeftFile(folder, program.id);
+  const isGone = left?.file === file && left.leftSha256 === writtenSha256;
+  return { state: isGone ? "gone" : "unknown", home: folder };
 }
 
 /** Returns the entry of a file that may have no section for it, or be unreadable. */
@@ -84,9 +88,10 @@ function entryIn(text: string, program: ClientProgram, server: string): JsonValu
 
 function namedIn(entry: JsonValue | undefined): Named {
   const texts = textsOf(entry);
-  const at = texts.indexOf("--home");
+  const at = texts.findIndex((text) => /^--home(?:=|$)/.test(text));
+  const option = texts[at] ?? "";
   return {
-    home: at === -1 ? undefined : texts[at + 1],
+    home: option === "--home" ? texts[at + 1] : option.slice("--home=".length) || undefined,
     tokens: texts.flatMap((text) => text.match(/\btcb_[A-Za-z0-9_-]{16,}/g) ?? []).sort(),
   };
 }

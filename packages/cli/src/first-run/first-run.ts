@@ -265,7 +265,7 @@ async function moveStep(context: CliContext): Promise<boolean> {
     const moving = await planMoves(context, plan, kept);
     const count = moving.ids.length;
     if (count === 0) {
-      output.print("All of them stay in the clients.");
+      output.print(ids.length === 1 ? "It stays in the clients." : "All of them stay in the clients.");
       return hasWaited;
     }
     const clients = moving.moves.map(({ program }) => program.id);

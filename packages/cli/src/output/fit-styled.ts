@@ -102,6 +102,9 @@ export function wrapProse(line: string, width: number): readonly string[] {
 /** Words without a sign of an argument that can belong to a command: its subcommand and a name. */
 const plainWordsMax = 2;
 
+/** Further ones in a command that ends a sentence after a colon, such as those of `connect cursor codex zed`. */
+const namesMax = 2;
+
 /** Splits a sentence at spaces, except at those within a command of Toolcrib. */
 function unbreakable(text: string): readonly string[] {
   const words = text.split(" ");
@@ -122,17 +125,42 @@ function commandEnd(words: readonly string[], start: number): number {
     /^\W?npx$|\/node'?$/.test(wordAt(start)) && /^toolcrib$|\/toolcrib\.js'?$/.test(wordAt(start + 1));
   const program = isStarted ? start + 1 : start;
   if (!isStarted && !/^\W?toolcrib$/.test(wordAt(program))) return start + 1;
-  // After a colon, everything up to the end of the sentence is the command.
-  const rest = words.slice(program).map((_word, at) => wordAt(program + at));
-  if (start > 0 && wordAt(start - 1).endsWith(":") && !/[,;(]/.test(rest.join(" "))) return words.length;
+  const end = argumentsEnd(words, program + 1, plainWordsMax);
+  // After a colon, the rest of a sentence can be the names that the command is about.
+  if (end === words.length || start === 0 || !wordAt(start - 1).endsWith(":")) return end;
+  const whole = argumentsEnd(words, program + 1, plainWordsMax + namesMax);
+  return whole === words.length ? whole : end;
+}
+
+/** Returns the index after the arguments that begin at `start`, of which at most `plainMax` have no sign of one. */
+function argumentsEnd(words: readonly string[], start: number, plainMax: number): number {
+  const wordAt = (at: number) => plain(words[at] ?? "");
   let plainWords = 0;
-  let at = program + 1;
-  for (; at < words.length && !/[,;.)]$/.test(wordAt(at - 1)); at += 1) {
+  let at = start;
+  while (at < words.length && !/[,;.)]$/.test(wordAt(at - 1))) {
     const word = wordAt(at);
-    const isArgument = /[-_:./@=\d'"]|^[A-Z]{2,}/.test(word.replace(/[,;.:)]+$/, ""));
-    if (!isArgument && ++plainWords > plainWordsMax) break;
+    const isValue = at > start && /^--?[a-z][a-z-]*$/.test(wordAt(at - 1));
+    const isArgument = isValue || /[-_:./@=\d'"]|^[A-Z]{2,}/.test(word.replace(/[,;.:)]+$/, ""));
+    if (!isArgument && ++plainWords > plainMax) break;
+    at = quotedEnd(words, at);
   }
   return at;
+}
+
+/** Returns the index after the argument at `start`, which can be a quoted text with spaces. */
+function quotedEnd(words: readonly string[], start: number): number {
+  if (!/^['"]|=['"]/.test(plain(words[start] ?? ""))) return start + 1;
+  let quote = "";
+  for (let at = start; at < words.length; at += 1) {
+    for (const [part] of plain(words[at] ?? "").matchAll(/\\.|./g)) {
+      const character = quote === "'" ? part.slice(-1) : part;
+      if (quote === "" && /^['"]$/.test(character)) quote = character;
+      else if (character === quote) quote = "";
+    }
+    if (quote === "") return at + 1;
+  }
+  // Without its end, it is an apostrophe.
+  return start + 1;
 }
 
 function plain(text: string): string {

@@ -34,10 +34,11 @@ export async function addToolspec(
   }
   const chosen = await chooseEntry(context, requested, flags);
   if (chosen === undefined) {
+    output.json({ id: null, file: openConfigFile(context).path, entry: null, result: "shown" });
     output.note(
       `Nothing was added. What the catalog does not have is added by its package, URL or command line: ${ownCommand(context)} add --help`,
     );
-    return exitCodes.done;
+    return exitCodes.failed;
   }
   const { entry, version } = chosen;
   if (entry.toolspec === undefined) {
