@@ -144,6 +144,44 @@ permit(principal, action == Action::"call", resource) when { context.arguments.h
     assert.deepEqual(failed, ["memory access out of bounds"]);
   });
 
+  it("do not reveal a tool that a client may not list where their engine fails", async (t) => {
+    await using a = await startEchoHttpServer({ builtin: ["echo", "env"] });
+    const text = `permit(principal, action == Action::"list", resource) when { resource.name != "env" };
+permit(principal, action == Action::"call", resource) when { context.arguments.hasTag("name") || context.arguments.hasTag("text") };`;
+    await using test = await startTestGateway(
+      { tool_servers: [onHttp("a", String(a.url))], policy: { files: ["main.cedar"] } },
+      { clients: ["ci"], files: { "main.cedar": text } },
+    );
+    const ci = await test.connect({ as: "ci" });
+    await ci.listTools();
+    const require = createRequire(new URL("../../cedar/package.json", import.meta.url));
+    const call = async (name: string) => {
+      const request = { name: "call_tool", arguments: { name: `a__${name}`, arguments: { text: name } } };
+      return ci.callTool(request).then((result) => textOf(result as never), String);
+    };
+    const failedCall = async (name: string) => {
+      const engine = require("@cedar-policy/cedar-wasm/nodejs") as {
+        statefulIsAuthorized: (...args: unknown[]) => unknown;
+      };
+      const decide = engine.statefulIsAuthorized;
+      const failing = t.mock.method(engine, "statefulIsAuthorized", (...args: unknown[]) => {
+        if (JSON.stringify(args).includes(`a:${name}`)) throw new Error("memory access out of bounds");
+        return decide(...args);
+      });
+      const answer = await call(name);
+      failing.mock.restore();
+      return answer;
+    };
+    assert.match(await failedCall("echo"), /"a__echo" was not called: the policy engine failed/);
+    assert.equal(await call("echo"), "echo", "a new engine decides");
+    assert.match(await failedCall("env"), /Unknown tool: "a__env"/);
+    await test.stop();
+    assert.deepEqual(
+      dataOf(test.audit(), "call.denied").map(({ code }) => code),
+      ["POLICY_UNAVAILABLE", "POLICY_UNAVAILABLE"],
+    );
+  });
+
   it("apply to composites as to their callers", async () => {
     await using a = await startEchoHttpServer({ builtin: ["echo"] });
     await using b = await startEchoHttpServer({ builtin: ["echo"] });

@@ -71,7 +71,7 @@ export function omitCredentials(text: string): string {
 
 /** A prefilter: every match of `credentialPatterns` contains one of these. Most texts have none. */
 const beginning =
-  /sk-|[rs]k_|gh[oprsu]_|pat[-_]|xox[a-z]-|xapp-|A[KS]IA|AIza|ya29|sh(?:pat|pca|ppa|pss)_|npm_|pypi-|hf_|whsec_|SG\.|gsk_|xai-|r8_|pplx-|tvly-|dop_v1_|lin_api_|ntn_|figd_|sbp_|sntry|glsa_|ATATT|dapi|hvs\.|tcb_|lsv2_|PMAK-|NRAK-|key-|fc-|apify_|:AA|\dQ~|[MNO][\w-]{22,28}\.|eyJ|-----BEGIN|Bearer|Basic|:\/\/|[?&]|%2[356]|%3[FB]|hook|\.com\//i;
+  /sk-|[rs]k_|gh[oprsu]_|pat[-_]|xox[a-z]-|xapp-|A[KS]IA|AIza|ya29|sh(?:pat|pca|ppa|pss)_|npm_|pypi-|hf_|whsec_|SG\.|gsk_|xai-|r8_|pplx-|tvly-|dop_v1_|lin_api_|ntn_|figd_|sbp_|sntry|glsa_|ATATT|dapi|hvs\.|tcb_|lsv2_|PMAK-|NRAK-|key-|fc-|apify_|:AA|\dQ~|[MNO][\w-]{22,28}\.|eyJ|-----BEGIN|Bearer|Basic|:(?:\\{0,3}\/){2}|[?&]|%2[356]|%3[FB]|\\u00(?:26|3F)|hook|\.com\//i;
 
 /**
  * Quantifiers are bounded where a failed match is retried from the next
@@ -83,11 +83,11 @@ const credentialPatterns: readonly RegExp[] = [
   /(?<![A-Za-z0-9])(?:sk-|ghp_|gho_|ghs_|ghu_|github_pat_|glpat-|xoxb-|xoxp-)[A-Za-z0-9_-]{6,}/g,
   /-----BEGIN [A-Z0-9 ]{1,40}-----[\s\S]*?(?:-----END [A-Z0-9 ]{1,40}-----|$)/g,
   /\b(?:Bearer|Basic)[ \t]+(?<value>(?!\$\{)[^\s"',}]+)/gi,
-  /:\/\/(?<value>[^\s/@"'?#]+(?=@))/g,
+  /:(?:\\{0,3}\/){2}(?<value>[^\s/@"'?#]+(?=@))/g,
   // A password with ? or #, which should be encoded. A port, also an empty one, is none: that would hide a host.
-  /:\/\/(?<value>[^\s/@"'?#:]{0,512}:(?!\d{1,5}(?:[/,;?#&|]|$))[^\s/@"'?#]{1,256}[?#][^\s/@"']{0,256}(?=@))/g,
-  /[?&][\w.-]{0,40}(?:key|token|secret|password|credential)[\w.-]{0,40}=(?<value>[^&\s"'#]+)/gi,
-  /[?&](?:sig|signature)=(?<value>[^&\s"'#]{16,})/gi,
+  /:(?:\\{0,3}\/){2}(?<value>[^\s/@"'?#:]{0,512}:(?!\d{1,5}(?:[/,;?#&|]|$))[^\s/@"'?#]{1,256}[?#][^\s/@"']{0,256}(?=@))/g,
+  /[?&][\w.-]{0,40}(?:key|token|secret|password|credential)[\w.-]{0,40}=(?<value>(?:(?!\\u002[36])[^&\s"'#])+)/gi,
+  /[?&](?:sig|signature)=(?<value>(?:(?!\\u002[36])[^&\s"'#]){16,})/gi,
   new RegExp(webhookPattern, "gi"),
 ];
 

@@ -1,7 +1,7 @@
 /**
  * Finds the parameters of URLs that are secrets by their names: after `?` and `&`, in the fragment after `#`, after `;`,
- * and in URLs that are themselves values of parameters, percent-encoded up to four times. The one rule for a URL in a
- * configuration and one within a text. Pure; linear in the length of the text.
+ * and in URLs that are themselves values of parameters, percent-encoded up to four times. The marks can be escaped as
+ * in JSON. The one rule for a URL in a configuration and one within a text. Pure; linear in the length of the text.
  */
 
 import { isSecretParameter } from "./secret-name.ts";
@@ -17,21 +17,21 @@ const maxLevel = 4;
 /** Characters of a value that are read to judge it. An ordinary value of a parameter with such a name is shorter. */
 const judgedMaxLength = 512;
 
-/** The beginning of a parameter, up to its value. */
+/** The beginning of a parameter, up to its value. A name ends before each mark, so that none hides the next one. */
 const beginnings =
-  /(?<mark>[?&#;]|%(?:25){0,3}(?:3F|26|23|3B))(?<name>(?:[^\s?&=#"';%]|%(?!(?:25){0,3}3D)){1,80})(?:=|%(?:25){0,3}3D)/gi;
+  /(?<mark>[?&#;]|%(?:25){0,3}(?:3F|26|23|3B)|\\u00(?:3F|26|23|3B))(?<name>(?:[^\s?&=#"';%\\]|%(?!(?:25){0,3}(?:3[DFB]|2[36]))|\\(?!u00(?:3[DFB]|2[36]))){1,80})(?:=|%(?:25){0,3}3D|\\u003D)/gi;
 
 /** The ends of values, by the number of times that the mark before is encoded. */
 const ends: readonly RegExp[] = Array.from({ length: maxLevel + 1 }, (_, level) => {
   const encoded = level === 0 ? "" : `|%(?:25){0,${level - 1}}(?:26|23)`;
   const next = level === 0 ? "" : "|%(?:25){0,3}3D";
-  return new RegExp(`[&\\s"'#]|;(?=[\\w.%[\\]-]{1,80}(?:=${next}))${encoded}`, "gi");
+  return new RegExp(`[&\\s"'#]|\\\\u002[36]|;(?=[\\w.%[\\]-]{1,80}(?:=${next}))${encoded}`, "gi");
 });
 
 /** A URL with a scheme, to its end. Marks that texts have without URLs are parameters there only. */
-const urls = /:\/\/[^\s"'<>]*/g;
+const urls = /:(?:\\{0,3}\/){2}[^\s"'<>]*/g;
 /** Marks of parameters in any text. */
-const anywhere = /^[?&%]/;
+const anywhere = /^(?:[?&%]|\\u00(?:3F|26))/i;
 
 /** Names that are those of a secret whatever their value is. */
 const certainName = /^[\w.-]{0,40}(?:key|token|secret|password|credential)[\w.-]{0,40}$|^(?:sig|signature)$/i;

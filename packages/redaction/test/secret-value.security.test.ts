@@ -348,6 +348,16 @@ test("of a URL within a text, the user and the parameters with names of secrets 
     ["see https://a.example/?next=%252Fb%253Fapi_key%253Dhunter2%2526page%253D2", ["hunter2"]],
     ["see https://a.example/?next=%2Fb%3Fq%3D1%3Bsid%3Da1b2c3d4e5", ["a1b2c3d4e5"]],
     ["see https://bob:hun?ter#2@a.example/x now", ["bob:hun?ter#2"]],
+    ["see https://bob:12345#x@a.example/ now", []],
+    [String.raw`{"u":"https://a.example/?a=1\u0026access_token=hunter2\u0026page=2"}`, ["hunter2"]],
+    [String.raw`{"u":"/x?access_token\u003dhunter2\u0026page\u003d2"}`, ["hunter2"]],
+    [
+      String.raw`{"u":"https:\/\/bob:hunter2@a.example\/cb#access_token=hunter3"}`,
+      ["bob:hunter2", "hunter3"],
+    ],
+    [String.raw`{"u":"https:\/\/a.example\/cb\u0023pwd=hunter2"}`, ["hunter2"]],
+    [String.raw`{"u":"https:\/\/a.example\/@scope\/x\u0026keyboard\u003d1", "color": "\u0023auth=x"}`, []],
+    ["see https://a.example/?next=%2Fb%3Fpage%26author%3Dada%26sort_key%3Dname", []],
     ["see https://a.example:8080?mail=ada@example.com", []],
     ["see https://a.example:?mail=ada@example.com", []],
     ["see https://a.example/docs#keyboard=1;page=2 and #author=ada", []],
@@ -358,6 +368,28 @@ test("of a URL within a text, the user and the parameters with names of secrets 
     ["the color #auth=x of a page without an address", []],
   ];
   for (const [text, parts] of rows) assert.deepEqual(hidden(text), parts, text);
+});
+
+test("a secret in an encoded URL is found after a part without a value, too", () => {
+  for (const name of ["sig", "sid", "auth", "otp", "session", "ticket", "hmac", "code", "api_key", "pwd"]) {
+    for (const before of [
+      "?next=%2Fb%3Fdebug%26",
+      "?https%3A%2F%2Fb.example%2F%3F",
+      "#%3F",
+      "?q%26",
+      "?q%3B",
+      "?debug%2526",
+      "?a%253Fb%252526",
+    ]) {
+      const [, level = ""] = /%((?:25)*)\w\w$/.exec(before) ?? [];
+      const url = `https://a.example/${before}${name}%${level}3Dhunter2x9a1b2c3d`;
+      const found = credentialRanges(url).map(({ start, end }) => url.slice(start, end));
+      assert.deepEqual(found, ["hunter2x9a1b2c3d"], url);
+      // No random part: only the name of the parameter says it.
+      const plain = url.replace("9a1b2c3d", "");
+      assert.equal(secretVerdict("url", "", plain), "likely", plain);
+    }
+  }
 });
 
 test("the value of a parameter that begins with a known token is hidden to its end", () => {
@@ -374,6 +406,9 @@ test("of parameters of URLs, only those with certain names are found where nothi
   for (const name of ["auth_target", "auth-target", "session", "ticket", "code", "pin", "sid"])
     assert.deepEqual(hidden(`https://a.example/transfer?amount=5&${name}=mallory-account`), [], name);
   assert.deepEqual(hidden("https://a.example/?access_token=hunter2"), ["hunter2"]);
+  assert.deepEqual(hidden("https://a.example/?q%26access_token%3Dhunter2"), ["hunter2"]);
+  const amount = String.raw`{"u":"https://a.example/?access_token=hunter2\u0026amount=5"}`;
+  assert.deepEqual(new Set(hidden(amount)), new Set(["hunter2"]));
 });
 
 test("secretVerdict() judges headers, URLs and arguments", () => {
@@ -459,6 +494,13 @@ test("secretVerdict() takes linear time for texts that are made to be slow", slo
     "abc8Q~",
     "a.B-",
     "?%61=",
+    "?a=%41",
+    "?b%=%25",
+    "%26%26",
+    "?q%26auth%3D",
+    "\\u0026",
+    "&a\\u003d",
+    ":\\/\\/",
     "?pwd=a&",
     "://#pwd=;",
     "%3Fpwd%3D",

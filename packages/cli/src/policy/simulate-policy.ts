@@ -52,7 +52,13 @@ export async function simulatePolicy(context: CliContext, flags: SimulateFlags):
   const groups = new Map<string, Group>();
   const parents = new ParentTools(context);
   let count = 0;
+  let engineFailed = 0;
   for await (const record of recordsOf(context, flags.since ?? { agoMs: dayMs })) {
+    // No policy decided about it: the engine had failed.
+    if (codeOf(record) === "POLICY_UNAVAILABLE") {
+      engineFailed += 1;
+      continue;
+    }
     const { client, tool, verdict, rule, missing } = await judge(policy, record, byId, parents);
     const key = JSON.stringify([client, tool, verdict, rule, missing]);
     const group = groups.get(key) ?? { client, tool, verdict, rule, missing, count: 0 };
@@ -60,7 +66,7 @@ export async function simulatePolicy(context: CliContext, flags: SimulateFlags):
     groups.set(key, group);
     count += 1;
   }
-  report(context, count, [...groups.values()]);
+  report(context, count, engineFailed, [...groups.values()]);
   return exitCodes.done;
 }
 
@@ -109,8 +115,7 @@ async function judge(
   byId: ReadonlyMap<string, PolicyTarget>,
   parents: ParentTools,
 ): Promise<Omit<Group, "count">> {
-  const { type, data } = record;
-  const { client, tool, parentId } = data;
+  const { client, tool, parentId } = record.data;
   const shown = { client: client.name, tool, missing: [] };
   const target = byId.get(tool);
   if (target === undefined) return { ...shown, verdict: "unknown tool", rule: undefined };
@@ -127,18 +132,24 @@ async function judge(
     return { ...shown, verdict: "undecidable", rule: first?.rule, missing: first?.reads ?? [] };
   }
   // A call that was denied for another reason, such as its depth, was allowed by the policy.
-  const wasDenied = type === "call.denied" && (data as { readonly code: string }).code === "POLICY_DENIED";
+  const wasDenied = codeOf(record) === "POLICY_DENIED";
   const { kind, rule } = partial.decision;
   const isDenied = kind === "deny";
   const verdict = isDenied === wasDenied ? "same" : isDenied ? "denied now" : "allowed now";
   return { ...shown, rule, verdict };
 }
 
+/** Returns why a call was denied; `undefined` for one that was made. */
+function codeOf({ type, data }: DecidedRecord): string | undefined {
+  return type === "call.denied" ? (data as { readonly code: string }).code : undefined;
+}
+
 function readsParent(policies: readonly { readonly reads: readonly string[] }[]): boolean {
   return policies.some(({ reads }) => reads.includes("context.parent"));
 }
 
-function report({ output }: CliContext, count: number, groups: readonly Group[]): void {
+/** @param engineFailed calls that are not among `count`: no policy decided about them */
+function report({ output }: CliContext, count: number, engineFailed: number, groups: readonly Group[]): void {
   const total = (verdict: Verdict) =>
     groups.filter((group) => group.verdict === verdict).reduce((sum, group) => sum + group.count, 0);
   const totals = {
@@ -149,7 +160,7 @@ function report({ output }: CliContext, count: number, groups: readonly Group[])
     unknownTool: total("unknown tool"),
   };
   const changes = groups.filter(({ verdict }) => verdict !== "same").sort((a, b) => b.count - a.count);
-  output.json({ calls: count, ...totals, changes });
+  output.json({ calls: count, ...totals, engineFailed, changes });
   if (changes.length > 0) {
     output.table(
       [
@@ -174,4 +185,9 @@ function report({ output }: CliContext, count: number, groups: readonly Group[])
   output.print(
     `${counted(count, "call")}: ${totals.same} decided the same, ${totals.deniedNow} denied now, ${totals.allowedNow} allowed now, ${totals.undecidable} undecidable (a policy reads what their records leave out), ${totals.unknownTool} of unknown tools`,
   );
+  if (engineFailed > 0) {
+    output.print(
+      `Not compared: ${counted(engineFailed, "call")} denied because the policy engine had failed (POLICY_UNAVAILABLE)`,
+    );
+  }
 }

@@ -82,8 +82,9 @@ export function createMetaSource(deps: MetaToolsDeps): MetaSource {
       if (entry !== undefined && (await index.listedFor(identity, entry)) === undefined) throw unknown();
       // It is the client's own call, unless a composite called this tool.
       return callInner(context, name, args, context.depth === 0).catch((error: unknown) => {
-        const isDenied = isCodedError(error) && error.code === "POLICY_DENIED";
-        throw isDenied && !isOperator(identity) ? unknown() : error;
+        const code = isCodedError(error) ? error.code : "";
+        const isHidden = code === "POLICY_UNAVAILABLE" && tools.find(identity, name) === undefined;
+        throw (code === "POLICY_DENIED" || isHidden) && !isOperator(identity) ? unknown() : error;
       });
     },
     readMore({ identity }, cursor) {

@@ -68,8 +68,20 @@ test("status and doctor report that the policy engine failed, and whether calls 
   const { stdout: status } = await runToolcrib(["status"], setting);
   assert.match(status, /^calls are denied for up to a minute: the policy engine failed \(4 times, /m);
   // In a process of its own: in this one, it has no engine either.
-  const command = [...modulesCommandLine, "doctor"];
   const options = { cwd: directory.path, env: cleanEnvironment(directory.path) };
-  const { stdout: doctor } = await runProcess(process.execPath, command, options);
-  assert.match(doctor, /^✗ policy: the policy engine of .* denied for up to a minute$/m);
+  const runApart = async (...args: string[]) =>
+    (await runProcess(process.execPath, [...modulesCommandLine, ...args], options)).stdout;
+  assert.match(await runApart("doctor"), /^✗ policy: the policy engine of .* denied for up to a minute$/m);
+
+  // The policy has not changed, so that no call would be decided differently.
+  const failures = 5;
+  const simulated = JSON.parse(await runApart("policy", "simulate", "--json"));
+  assert.deepEqual(
+    [simulated.calls, simulated.same, simulated.engineFailed, simulated.changes],
+    [calls - failures, calls - failures, failures, []],
+  );
+  assert.match(
+    await runApart("policy", "simulate"),
+    /^Not compared: 5 calls denied because the policy engine had failed \(POLICY_UNAVAILABLE\)$/m,
+  );
 });
