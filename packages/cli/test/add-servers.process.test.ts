@@ -361,6 +361,18 @@ test("add refuses secrets in command lines and URLs, prints none, and passes no 
   assert.equal(readFileSync(file, "utf8"), "tool_servers: []\n");
 });
 
+test("update says why a server of the catalog stays, and nothing about packages that nobody installed", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFileSync(
+    directory.join("toolcrib.yaml"),
+    "tool_servers:\n  - id: time\n    transport: { kind: stdio, manifest: time }\n",
+  );
+  const { code, stdout, stderr } = await runToolcrib(["update"], { directory: directory.path });
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /time is not updated: its manifest is always the newest of the catalog/);
+  assert.equal(stdout, "");
+});
+
 test("add recognizes what is meant, and names the forms of what could be several things", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFileSync(directory.join("notes.txt"), "");

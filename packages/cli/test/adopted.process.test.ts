@@ -191,6 +191,10 @@ describe("the commands of adopted servers", { skip }, () => {
     const [, words = ""] = /(add \S+acme\.yaml .*--yes)\n/.exec(refused.stderr) ?? [];
     const added = await run(project, words.split(" "), home);
     assert.equal(added.code, 0, added.stderr);
+    assert.match(
+      added.stdout,
+      /approved 2 definitions\nEach call of them by a client still needs an approval of its own \(/,
+    );
     const written = readFileSync(join(project, "toolcrib.yaml"), "utf8");
     assert.ok(written.includes(`args: ["--root", ${project}]`), written);
     assert.ok(written.includes(`read_paths: [${project}]`), written);

@@ -29,6 +29,7 @@ test("refused names come with the nearest one", async () => {
     [["call", "files:ecko"], "did you mean files:echo?"],
     [["approve", "flies"], "did you mean files?"],
     [["catalog", "show", "githb"], "did you mean github?"],
+    [["add", "githb"], "did you mean github? A package of a registry is named with it: npm:githb"],
     [["validate", "pakcage"], "did you mean package?"],
     [["stat"], "did you mean status?"],
     [["help", "polcy"], "did you mean policy?"],

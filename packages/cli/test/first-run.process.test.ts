@@ -1,7 +1,9 @@
 /** `toolcrib` without a command: a walk to a first call on a terminal, a summary beside a gateway, a short help elsewhere. */
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import {
@@ -49,6 +51,20 @@ async function stopGateways(directory: TemporaryDirectory): Promise<void> {
       await waitUntil(() => !isProcessAlive(found));
     }
   }
+}
+
+/** Listens on a free port, as another program. */
+async function listenOnLoopback(): Promise<AsyncDisposable & { readonly port: number }> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      await once(server, "close");
+    },
+  };
 }
 
 /** Writes a configuration with a server that is not ready before there is the file "go". */
@@ -291,6 +307,23 @@ test("every step can be skipped", { skip }, async () => {
   assert.match(shown, /No client on this machine has a server/);
   assert.match(shown, /Without a gateway there is nothing to call/);
   assert.equal(existsSync(directory.join(".toolcrib/run")), false);
+});
+
+test("a gateway that cannot start does not end the walk; its hint is a whole command", {
+  skip,
+}, async () => {
+  await using directory = await makeTemporaryDirectory();
+  await using taken = await listenOnLoopback();
+  writeFileSync(
+    directory.join("toolcrib.yaml"),
+    `serve: { listen: "127.0.0.1:${taken.port}" }\ntool_servers: []\n`,
+  );
+  const shown = await onTerminal(directory, [], [[/Start it now, in the background\? \[Y\/n\] /, "y"]]);
+  const words = shown.replace(/\s+/g, " ");
+  assert.match(words, /No gateway could be started: .* the address is in use/);
+  assert.match(words, /use another address: toolcrib --home \S+ serve --listen 127\.0\.0\.1:0 /);
+  assert.match(words, /3\. Clients .* 4\. A first call .* Without a gateway there is nothing to call/);
+  assert.match(shown, /Next:/);
 });
 
 test("Ctrl-C at a question ends the walk, and is no bug", { skip }, async () => {

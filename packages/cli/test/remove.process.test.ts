@@ -115,7 +115,9 @@ test("--purge removes what only the entry used, and names what stays", async () 
   assert.match(purged.stdout, /also removed secret OWN/, purged.stderr);
   assert.doesNotMatch(text(), /id: a\b/);
   const last = (await run("remove", "b", "--yes")).stdout;
-  assert.match(last, /\nWhat is not used any more is kept; /);
+  // Pasted afterwards, --purge would find nothing.
+  assert.match(last, /\nWhat is not used any more is kept\n/);
+  assert.doesNotMatch(last, /--purge/);
   const secrets = (await run("secret", "list")).stdout;
   assert.deepEqual([secrets.includes("OWN"), secrets.includes("SHARED")], [false, true]);
   // The entry is gone, and --purge with it: what is kept has commands of its own.

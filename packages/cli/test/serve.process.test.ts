@@ -412,7 +412,7 @@ test("serve on an address in use starts and records nothing", async () => {
   assert.equal(code, 5, stderr);
   assert.match(
     stderr,
-    /HTTP_ADDRESS_IN_USE: .*the address is in use\nhint: use another address with --listen/,
+    /HTTP_ADDRESS_IN_USE: .*the address is in use\nhint: stop the program that uses it, or use another address: toolcrib serve --listen 127\.0\.0\.1:0$/m,
   );
   assert.equal(existsSync(marker), false);
   assert.equal((await runToolcrib(["audit", "list"], setting)).stdout.includes("config.changed"), false);

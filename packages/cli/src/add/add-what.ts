@@ -101,9 +101,10 @@ async function addWord(context: CliContext, word: string, flags: AddFlags): Prom
     const lineOf = (form: string) =>
       ["toolcrib add", form, ...givenWords(flags), ...lastWords(flags)].join(" ");
     const named = flags.yes === true ? forms.map((form) => lineOf(form)) : forms;
+    const { hint = "" } = error;
     throw new CliError(error.code, error.message, {
       cause: error,
-      hint: `${error.hint ?? ""}; a package of a registry is named with it: ${named.join(", ")}; a server elsewhere by its URL, or after -- by its command line`,
+      hint: `${hint}${hint.endsWith("?") ? " A" : "; a"} package of a registry is named with it: ${named.join(", ")}; a server elsewhere by its URL, or after -- by its command line`,
     });
   }
 }

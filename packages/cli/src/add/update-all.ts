@@ -53,8 +53,9 @@ export async function updateAll(
     const json = (value: unknown) => {
       updated = value;
     };
-    // What the servers have was printed: that no package changes is no news beside it, unless it was asked for.
-    const isQuietIfCurrent = done.length > 0 && packages.length === 0;
+    // What the servers have, or why they are not updated, was printed: that no package changes is no news beside it,
+    // unless it was asked for.
+    const isQuietIfCurrent = packages.length === 0;
     const asked = { ...flags, isQuietIfCurrent };
     code = await updateTools({ ...context, output: { ...output, json } }, packages, asked);
   }

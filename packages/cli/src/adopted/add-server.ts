@@ -18,6 +18,7 @@ import { printDefinitions, printFacts, unseenFacts } from "../add/show-offer.ts"
 import { definitionsOf, uncountedOf } from "../add/trial.ts";
 import { withoutUnsaved } from "../add/unsaved-packages.ts";
 import { askAboutWaiting } from "../approve/ask-about-waiting.ts";
+import { printCallApprovals, toolsWithCallApproval } from "../approve/call-approvals.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { unseenPlaces } from "../config/lint-arguments.ts";
@@ -144,7 +145,12 @@ async function addNamed(
   output.prose(...differenceLines(server.status, output));
   const approved = await approve(context, server, id, flags);
   const offered = definitionsOf(server, id).filter(({ kind }) => kind === "tool").length;
-  return reportAdded(context, { entry, id, file, secrets, tools: server.tools, offered, approved });
+  const callsNeedApproval = toolsWithCallApproval(id, approved, server.gateway.policySituation());
+  return reportAdded(context, {
+    ...{ entry, id, file, secrets, tools: server.tools, offered, approved, callsNeedApproval },
+    // The question about the definitions ended with the same.
+    isAnnounced: flags.yes !== true,
+  });
 }
 
 function reportDry({ output }: CliContext, file: ConfigFile, entry: JsonObject): ExitCode {
@@ -249,13 +255,27 @@ function reportAdded(
     /** Those that clients get. */
     readonly offered: number;
     readonly approved: readonly string[];
+    /** Names of the approved tools whose calls need approvals of their own. @default none */
+    readonly callsNeedApproval?: readonly string[];
+    /** Whether that was printed. @default false */
+    readonly isAnnounced?: boolean;
   },
 ): ExitCode {
   const { output, options } = context;
-  const { entry, id, file, secrets, tools, offered: offeredCount, approved } = done;
+  const { entry, id, file, secrets, tools, offered: offeredCount, approved, callsNeedApproval = [] } = done;
   const command = ownCommand(context);
   const { name, version } = entry.manifest;
-  output.json({ id, name, version, file: file.path, result: "added", secrets, tools, approved });
+  output.json({
+    id,
+    name,
+    version,
+    file: file.path,
+    result: "added",
+    secrets,
+    tools,
+    approved,
+    callsNeedApproval,
+  });
   const check = output.style("green", "✓");
   const mark = output.style("yellow", "!");
   for (const one of secrets) {
@@ -271,6 +291,7 @@ function reportAdded(
   if (approved.length > 0) output.prose(`${check} approved ${counted(approved.length, "definition")}`);
   else if (tools.length > 0 || secrets.some(({ result }) => result === "missing"))
     output.prose(`${mark} approve its tools: ${command} approve ${shellQuote(id)}`);
+  if (done.isAnnounced !== true) printCallApprovals(context, id, callsNeedApproval, approved.length);
   output.prose(...gatewayLines(context, file));
   const configFlag = options.configFiles.map((path) => ` --config ${shellQuote(path)}`).join("");
   const offered = offeredTools(entry.manifest, [], "default");

@@ -347,7 +347,7 @@ export const recorded: { readonly [code: string]: string } = {
   HOOK_FAILED:
     "error HOOK_FAILED: \"notes__search\" was not called: the hook \"no-milk\" did not check it: it exited with code 3\nhint: the operator can find out more in the log of the gateway, and in logs/hook-no-milk.log of its home (hooks.before_call)",
   HTTP_ADDRESS_IN_USE:
-    "error HTTP_ADDRESS_IN_USE: Cannot listen on 127.0.0.1:7420: the address is in use\nhint: the gateway of this home uses it (process PID, since TIME): use that gateway, stop it with kill PID, or use another address with --listen 127.0.0.1:PORT",
+    "error HTTP_ADDRESS_IN_USE: Cannot listen on 127.0.0.1:7420: the address is in use\nhint: the gateway of this home uses it (process PID, since TIME): use that gateway, stop it with kill PID, or use another address: toolcrib serve --listen 127.0.0.1:PORT",
   HTTP_AUTH_REQUIRED:
     "HTTP_AUTH_REQUIRED: Cannot listen on \"0.0.0.0\" without tokens: other machines can reach it write serve.auth: token, or listen on 127.0.0.1",
   HTTP_FORM_INVALID:

@@ -127,12 +127,7 @@ async function walk(context: CliContext): Promise<ExitCode> {
   step(context, 2, "The gateway", `${command} serve`);
   const running = await findReachableGateway(options.home);
   if (running !== undefined) output.prose(`It runs at ${safeLine(running.url)}.`);
-  else if (await asks(context, "Start it now, in the background?")) {
-    const { gateway } = await ensureGateway(context);
-    output.prose(
-      `${output.style("green", "✓")} it runs at ${safeLine(gateway.url)} (process ${gateway.pid}) until you stop it: kill ${gateway.pid}`,
-    );
-  }
+  else if (await asks(context, "Start it now, in the background?")) await startStep(context);
   step(context, 3, "Clients", `${command} connect --all`);
   await connectStep(context);
   const hasWaited = await moveStep(context);
@@ -205,6 +200,19 @@ function noteUnwanted(context: CliContext, { leftOut }: ImportPlan): void {
     context.output.prose(
       `Left out, because you ${reason} ${own.length === 1 ? "it" : "them"} before: ${names}. To be asked again: ${command}`,
     );
+  }
+}
+
+async function startStep(context: CliContext): Promise<void> {
+  const { output } = context;
+  try {
+    const { gateway } = await ensureGateway(context);
+    output.prose(
+      `${output.style("green", "✓")} it runs at ${safeLine(gateway.url)} (process ${gateway.pid}) until you stop it: kill ${gateway.pid}`,
+    );
+  } catch (error) {
+    // An address in use must not end the walk: clients can be connected before a gateway runs.
+    noteUnlessInterrupted(context, error);
   }
 }
 
@@ -306,9 +314,11 @@ async function keptInClients(
   return stays ? silent : new Map();
 }
 
-function noteUnlessInterrupted({ output }: CliContext, error: unknown): void {
+function noteUnlessInterrupted(context: CliContext, error: unknown): void {
   if (!isCodedError(error) || error.code === "CLI_INTERRUPTED") throw error;
-  output.note(`${messageOf(error)}${error.hint === undefined ? "" : `\nhint: ${error.hint}`}`);
+  context.output.note(
+    `${messageOf(error)}${error.hint === undefined ? "" : `\nhint: ${asTyped(error.hint, context)}`}`,
+  );
 }
 
 /** @param options `hasWaited`: whether it was asked about servers that are starting, and is not asked again */

@@ -5,6 +5,7 @@
  */
 
 import { resolve } from "node:path";
+import type { WaitingDefinitions } from "@toolcrib/admission";
 import type { PolicyConfig } from "@toolcrib/config";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import type { Gateway, GatewayStatus } from "@toolcrib/gateway";
@@ -28,6 +29,8 @@ export interface PolicySituation {
   readonly targets: readonly PolicyTarget[];
   /** Servers and toolspecs that are not available: what they have is not among the targets. */
   readonly unavailable: readonly ServerState[];
+  /** The server whose definition of the tool that the question is about waits for approval. */
+  readonly waitingAt?: string | undefined;
   readonly origin: PolicyOrigin;
 }
 
@@ -73,12 +76,17 @@ export async function openPolicySituation(
   const status = await getFromGateway(running, "/api/v1/status", context.signal);
   const states = statesOf(status as unknown as GatewayStatus);
   const { targets } = answer;
-  noteMissing(context, concerning(about, states, targets));
   const unavailable = missingOf(states);
+  const waitingAt = await findWaiting(about, states, targets, async (id) => {
+    const path = `/api/v1/servers/${encodeURIComponent(id)}/definitions`;
+    return (await getFromGateway(running, path, context.signal)) as unknown as WaitingDefinitions;
+  });
+  if (waitingAt === undefined) noteMissing(context, concerning(about, states, targets));
   // A gateway of an earlier version does not report its policy.
   if (onDisk || same === undefined || answer.policy === undefined) {
     const { config } = await loadCliConfig(withFilesOf(context, running.configFiles));
-    return { policy: config.policy, targets, unavailable, origin: { of: "files", notInForce: [] } };
+    const origin = { of: "files", notInForce: [] } as const;
+    return { policy: config.policy, targets, unavailable, waitingAt, origin };
   }
   const { policy, digest } = answer;
   const notInForce = await findNotInForce(withFilesOf(context, running.configFiles), policy);
@@ -88,6 +96,7 @@ export async function openPolicySituation(
     policy,
     targets,
     unavailable,
+    waitingAt,
     origin: digest === undefined ? origin : { ...origin, digest },
   };
 }
@@ -137,13 +146,34 @@ async function openLocalSituation(context: CliContext, about: string | undefined
   await using gateway = await startLocalGateway(context, loaded, logger, undefined);
   const { policy, targets } = gateway.policySituation();
   const states = statesOf(gateway.sources());
-  noteMissing(context, concerning(about, states, targets));
-  return { policy, targets, unavailable: missingOf(states), origin: { of: "files", notInForce: [] } };
+  const waitingAt = await findWaiting(about, states, targets, (id) => gateway.approvals.definitions(id));
+  if (waitingAt === undefined) noteMissing(context, concerning(about, states, targets));
+  const origin = { of: "files", notInForce: [] } as const;
+  return { policy, targets, unavailable: missingOf(states), waitingAt, origin };
+}
+
+/** Returns the server at which the tool `about` waits for approval. A server of which no tool waits is not asked. */
+async function findWaiting(
+  about: string | undefined,
+  states: readonly ServerState[],
+  targets: readonly PolicyTarget[],
+  definitionsOf: (id: string) => WaitingDefinitions | Promise<WaitingDefinitions>,
+): Promise<string | undefined> {
+  if (about === undefined || findTarget(targets, about) !== undefined) return undefined;
+  for (const { id, waitingTools = 0 } of states) {
+    if (waitingTools === 0 || !isNameOf(about, id)) continue;
+    const { definitions } = await definitionsOf(id);
+    const isWaiting = definitions.some(
+      ({ kind, name }) => kind === "tool" && (about === `${id}:${name}` || about === `${id}__${name}`),
+    );
+    if (isWaiting) return id;
+  }
+  return undefined;
 }
 
 /**
  * Returns the servers that a warning is about: none where `about` is known, and its own one where its name says which
- * that is. That this one is not available is part of the answer then; that its tools wait for approval is not.
+ * that is. That this one is not available is part of the answer then; that other tools of it wait for approval is not.
  */
 function concerning(
   about: string | undefined,

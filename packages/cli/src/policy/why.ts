@@ -5,7 +5,7 @@
  */
 
 import { type OfflinePolicy, openOfflinePolicy } from "@toolcrib/cedar";
-import { didYouMean } from "@toolcrib/diagnostics";
+import { CodedError, didYouMean } from "@toolcrib/diagnostics";
 import { describePause } from "@toolcrib/guards";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { type Decision, type PolicyRequest, type PolicyTarget, ToolPatterns } from "@toolcrib/policy";
@@ -225,10 +225,22 @@ function callRequest(
   return { identity, action: "call", target, call };
 }
 
-/** @throws {CliError} `CLI_TOOL_NOT_FOUND`; `CLI_SERVER_NOT_READY` where its server is not available */
-function requireTarget({ targets, unavailable }: PolicySituation, name: string): PolicyTarget {
+/**
+ * @throws {CliError} `CLI_TOOL_NOT_FOUND`; `CLI_SERVER_NOT_READY` where its server is not available
+ * @throws {CodedError} `TOOL_UNAVAILABLE` where it waits for approval
+ */
+function requireTarget({ targets, unavailable, waitingAt }: PolicySituation, name: string): PolicyTarget {
   const target = findTarget(targets, name);
   if (target !== undefined) return target;
+  if (waitingAt !== undefined) {
+    throw new CodedError(
+      "TOOL_UNAVAILABLE",
+      `The tool "${name}" waits for approval: no client is offered it`,
+      {
+        hint: `toolcrib approve ${waitingAt} shows it; once it is approved, the policy decides about it`,
+      },
+    );
+  }
   const server = unavailable.find(({ id }) => isNameOf(name, id));
   if (server !== undefined) {
     const { id, kind, state, reason } = server;

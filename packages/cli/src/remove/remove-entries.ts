@@ -81,9 +81,11 @@ export async function removeEntries(
     output.prose(
       `${output.style("yellow", purge ? "also removed" : "not used any more")} ${shown}${length === 1 ? "" : ` (fetched ${length} times)`}`,
     );
-  // Before the question: the command finds nothing to delete once the entry is gone.
+  // Where the entry stays for now: --purge finds nothing to delete once it is gone.
   if (left.length > 0 && !purge)
-    output.prose("What is not used any more is kept; remove --purge deletes it with the entry");
+    output.prose(
+      `What is not used any more is kept${yes && !dryRun ? "" : "; remove --purge deletes it with the entry"}`,
+    );
   const isWritten = !dryRun && (yes || (await isConfirmed(context, purge)));
   output.json({
     removed: found.map(({ id, path, section }) => ({ id, file: path, section })),

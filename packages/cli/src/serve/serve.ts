@@ -293,6 +293,6 @@ async function listen(
 function addressHint(home: string, port: number): string {
   const running = findRunningGateways(home).find(({ url }) => Number(new URL(url).port) === port);
   return running !== undefined
-    ? `the gateway of this home uses it (process ${running.pid}, since ${running.startedAt}): use that gateway, stop it with kill ${running.pid}, or use another address with --listen 127.0.0.1:0`
-    : "use another address with --listen 127.0.0.1:0, or stop the program that uses it";
+    ? `the gateway of this home uses it (process ${running.pid}, since ${running.startedAt}): use that gateway, stop it with kill ${running.pid}, or use another address: toolcrib serve --listen 127.0.0.1:0`
+    : "stop the program that uses it, or use another address: toolcrib serve --listen 127.0.0.1:0";
 }
