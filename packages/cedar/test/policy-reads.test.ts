@@ -273,7 +273,7 @@ describe("any decision", () => {
           }
         },
       ),
-      { numRuns: runCount(150) },
+      { numRuns: runCount(80) },
     );
     assert.ok(allowed > decided / 10 && allowed < decided * 0.9, `${allowed} of ${decided} were allowed`);
   });

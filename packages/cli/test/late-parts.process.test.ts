@@ -100,7 +100,7 @@ test("a part that could not be loaded at the limit of open files is loaded by th
     if (code !== 0) refused.push(`${stdout}${stderr}`);
   }
   // Its rules are in force: nothing remembers that a part was missing. The engine of policies reads a file of its own.
-  assert.match(gateway.stderr(), /EMFILE: too many open files, open '[^']*cedar_wasm_bg\.wasm'/);
+  assert.match(gateway.stderr(), /EMFILE: too many open files, open '[^']*cedar-wasm\.cjs'/);
   assert.ok(refused.length > 1, gateway.stderr());
   for (const text of refused) assert.match(text, /EMFILE/);
   assert.match(

@@ -142,6 +142,8 @@ function compile(schema: AnySchemaObject, isDraft7: boolean, hasDialect: boolean
     code: { regExp, process: countSteps, optimize: false },
   };
   const ajv = Object.assign(isDraft7 ? new Ajv(options) : new Ajv2020(options), { budget });
+  // Schemas that ask for what was evaluated are interpreted. Ajv notes it nevertheless, in code that can throw.
+  ajv.opts.unevaluated = false;
   // In 2020-12, a format is an annotation.
   if (isDraft7) formatsPlugin.default(ajv, { mode: "fast" });
   // The keyword of Ajv compares all pairs of items.

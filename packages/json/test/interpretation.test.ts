@@ -102,6 +102,18 @@ describe("An interpreted schema", () => {
     });
   }
 
+  test("is not needed where nothing asks for what was evaluated", () => {
+    const schema: JsonObject = {
+      oneOf: [{}, { properties: { a: {} } }],
+      patternProperties: { b: {} },
+    };
+    assert.deepEqual(problemsOf(schema, { b: [] }), ["must match exactly one schema in oneOf"]);
+    assert.equal(
+      problemsOf({ ...schema, oneOf: [{}, { properties: { b: { type: "null" } } }] }, { b: [] }),
+      "valid",
+    );
+  });
+
   test("reports problems in the words of compiled code", () => {
     const rows: readonly (readonly [schema: JsonObject, value: JsonValue])[] = [
       [{ type: "string" }, 1],
