@@ -163,7 +163,7 @@ export const recorded: { readonly [code: string]: string } = {
   CLI_SERVER_NOT_FOUND:
     "error CLI_SERVER_NOT_FOUND: No server has the id \"githob\", and no log\nhint: there are notes",
   CLI_SERVER_NOT_READY:
-    "warning: the tools of \"notes\" are missing: the server is unavailable: The server at http://127.0.0.1:9000/status-503 answered HTTP 503: no\nerror CLI_SERVER_NOT_READY: \"notes:search\" is not known: the server \"notes\" is unavailable: The server at http://127.0.0.1:9000/status-503 answered HTTP 503: no\nhint: try again when it is ready; see toolcrib status",
+    "error CLI_SERVER_NOT_READY: \"notes:search\" is not known: the server \"notes\" is unavailable: The server at http://127.0.0.1:9000/status-503 answered HTTP 503: no\nhint: try again when it is ready; see toolcrib status",
   CLI_SERVICE_FAILED:
     "error CLI_SERVICE_FAILED: systemctl --user daemon-reload ended with 1: Job for toolcrib.service failed\nhint: toolcrib service logs shows why a service does not start",
   CLI_SERVICE_UNAVAILABLE:
