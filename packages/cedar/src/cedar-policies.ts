@@ -38,7 +38,7 @@ import {
   scopeOf,
   targetEntities,
   targetUid,
-  timeOf,
+  timeMembers,
 } from "./request-entities.ts";
 import { targetsNamedBy } from "./unmatched-names.ts";
 import { isWellFormed } from "./well-formed.ts";
@@ -310,8 +310,8 @@ export class CedarPolicies implements FilePolicies, Disposable {
     if (context.has("era")) read.push(call.era);
     if (context.has("labels")) read.push(call.labels.toSorted());
     if (context.has("seen_labels")) read.push(call.seenLabels.toSorted());
-    const time = times.size === 0 ? {} : timeOf(call.now);
-    for (const name of times) read.push(time[name]);
+    const time = new Date(call.now);
+    for (const name of times) read.push(timeMembers.get(name)?.(time));
     const key = JSON.stringify(read);
     return key.length <= callKeyMaxLength ? key : undefined;
   }
