@@ -6,7 +6,7 @@
  * A value is a scalar leaf as text, so that a number and the text of its digits are equal. What is too short to identify
  * anything has no fingerprint, and neither has a part of a text. The work for one call has a limit, whatever its size.
  *
- * The last short values stay in memory with their fingerprints, at most 256 of them.
+ * Some of the last short values stay in memory with their fingerprints, at most 256 of them.
  */
 
 import { hash } from "node:crypto";
@@ -42,14 +42,14 @@ const bufferBytes = blockBytes + 3 * (textMaxLength + 20);
 
 /** Longest text whose fingerprint is kept for a while. */
 const keptMaxLength = 256;
-/** Fingerprints that are kept at least; at most twice as many. */
-const keptCount = 128;
+/** Fingerprints that are kept at most; a power of two. */
+const keptCount = 256;
 
 /** Computes fingerprints under one key. */
 export class ValueFingerprints {
   /** Fingerprints of recent values: results repeat values of their arguments, and calls those of the calls before. */
-  #recent = new Map<string, string>();
-  #earlier = new Map<string, string>();
+  readonly #texts: string[] = new Array(keptCount).fill("");
+  readonly #ofTexts: string[] = new Array(keptCount).fill("");
   /** The two inputs of HMAC, of which the key is the constant beginning. */
   readonly #inner = Buffer.alloc(bufferBytes);
   readonly #outer = Buffer.alloc(blockBytes + digestBytes);
@@ -114,14 +114,11 @@ export class ValueFingerprints {
   }
 
   #known(text: string): string {
-    const known = this.#recent.get(text);
-    if (known !== undefined) return known;
-    const fingerprint = this.#earlier.get(text) ?? this.#hash(text);
-    if (this.#recent.size >= keptCount) {
-      this.#earlier = this.#recent;
-      this.#recent = new Map();
-    }
-    this.#recent.set(text, fingerprint);
+    const place = placeOf(text);
+    if (this.#texts[place] === text) return this.#ofTexts[place] as string;
+    const fingerprint = this.#hash(text);
+    this.#texts[place] = text;
+    this.#ofTexts[place] = fingerprint;
     return fingerprint;
   }
 
@@ -134,6 +131,14 @@ export class ValueFingerprints {
     this.#digits.write(hash("sha256", this.#outer, "hex"), 0, digitsCount, "latin1");
     return this.#digits.toString("latin1");
   }
+}
+
+/** The place of a text among those that are kept. Two texts with the same one take it from each other. */
+function placeOf(text: string): number {
+  const { length } = text;
+  const [first, middle] = [text.charCodeAt(0), text.charCodeAt(length >> 1)];
+  const [last, lastButOne] = [text.charCodeAt(length - 1), text.charCodeAt(length - 2)];
+  return (first * 3 + middle * 7 + lastButOne * 13 + last * 31 + length) & (keptCount - 1);
 }
 
 /** Collects the fingerprints of one tree, within the limits. */
