@@ -185,3 +185,34 @@ test("the hint about a server that is not ready names its log only where there i
   const { stderr } = await runToolcrib(["list", "--server", "remote"], { directory: directory.path });
   assert.match(stderr, /error CLI_SERVER_NOT_READY: [\s\S]*\nhint: see toolcrib doctor\n/);
 });
+
+test("why without a client says that calls of clients need an approval, where they do", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const write = (trust_state: string, policy: object = {}) =>
+    writeFileSync(
+      directory.join("toolcrib.json"),
+      JSON.stringify({
+        tool_servers: [{ ...echoServer("files"), trust_state }],
+        sandbox: { mode: "preferred" },
+        policy,
+      }),
+    );
+  const run = (...words: readonly string[]) => runToolcrib(words, setting);
+  const line = /^Each call of a client needs an approval, because the server is unverified; your own calls/m;
+  write("unverified");
+  assert.equal((await run("approve", "files", "--yes")).code, 0);
+  const own = await run("why", "files:env");
+  assert.deepEqual([own.code, line.test(own.stdout)], [0, true], own.stdout);
+  const ofClient = (await run("why", "files:env", "--client", "desk")).stdout;
+  assert.match(ofClient, /^Each call also needs an approval of the operator/m);
+  assert.doesNotMatch(ofClient, line);
+  // A call of the operator that is recorded is no question about clients.
+  assert.equal((await run("call", "files:env", "{}")).code, 0);
+  const [record] = JSON.parse((await run("audit", "list", "--json", "--limit", "1")).stdout);
+  assert.doesNotMatch((await run("why", record.data.callId)).stdout, line);
+  write("unverified", { waive_approval: ["files:env"] });
+  assert.doesNotMatch((await run("why", "files:env")).stdout, line);
+  write("certified");
+  assert.doesNotMatch((await run("why", "files:env")).stdout, line);
+});
