@@ -434,7 +434,16 @@ test("add recognizes what is meant, and names the forms of what could be several
     [["./notes.txt"], /toolcrib add -- \.\/notes\.txt/],
     [["./none.mcpb"], /CLI_FILE_UNUSABLE/],
     [["./none.json"], /CLI_FILE_UNUSABLE/],
-    [["two", "words"], /One thing is added at a time/],
+    [["weather", "forecast"], /catalog has nothing for "weather forecast"\nhint: .* npm:NAME or pypi:NAME/],
+    [
+      ["issues", "tracker"],
+      /One thing is added at a time\nhint: .*toolcrib add "issues tracker"; .* after --/,
+    ],
+    [["github", "linear"], /One thing is added at a time\nhint: run .* add github, then .* add linear$/m],
+    [
+      ["node", "server.js"],
+      /One thing is added at a time\nhint: .* after --: .*toolcrib add -- node server\.js/,
+    ],
     [["--", "no-such-program"], /CLI_PROGRAM_UNUSABLE/],
     [["github", "--allow", "example.com"], /--allow, --program and --untested are for servers/],
   ];
