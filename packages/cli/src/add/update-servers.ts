@@ -75,16 +75,17 @@ export async function updateServers(
       if (updated.result === "shown") await dropUnsavedUpdate(context, fetched, { comesAgain });
     } catch (error) {
       if (context.signal.aborted || !isCodedError(error)) throw error;
-      output.note(
+      noteWrapped(
+        context,
         `${output.noteStyle(["bold", "red"], "not updated")} ${safeLine(id)} ${safeLine(from)}: ${safeLine(error.message)}`,
-        ...(error.hint === undefined ? [] : [`  ${safeLine(error.hint)}`]),
       );
+      if (error.hint !== undefined) noteWrapped(context, `  ${safeLine(error.hint)}`);
       await dropUnsavedUpdate(context, fetched, { comesAgain: false });
       done.push({ id, from, to: null, result: "failed", code: error.code, reason: messageOf(error) });
     }
   }
   if (done.some(({ result }) => result === "updated"))
-    output.print(...gatewayLines(context, openConfigFile(context)));
+    output.prose(...gatewayLines(context, openConfigFile(context)));
   return done;
 }
 
@@ -130,7 +131,7 @@ async function updateServer(
   printFacts(output, reach);
   const changes = compareDefinitions(current.trial?.definitions ?? [], tried.trial.definitions);
   if (current.trial === undefined)
-    output.print("", `The version ${safeLine(from)} does not start here: all definitions are shown as new.`);
+    output.prose("", `The version ${safeLine(from)} does not start here: all definitions are shown as new.`);
   printChanges(context, changes);
   const shown = {
     id,
@@ -282,7 +283,7 @@ function printChanges(context: CliContext, changes: DefinitionChanges): void {
     0,
   );
   if (left > 0)
-    output.print(
+    output.prose(
       `… and ${left} more, which --json lists; they wait for ${asTyped("toolcrib approve", context)}`,
       "",
     );
@@ -330,7 +331,8 @@ async function decide(
   if (flags.dryRun === true) return "no";
   if (flags.yes === true) return "yes";
   if (!canAsk(context)) {
-    context.output.note(
+    noteWrapped(
+      context,
       "Nothing was changed: there is no terminal to ask on; to update it, repeat the command with --yes",
     );
     return "no";
