@@ -170,15 +170,18 @@ describe("add and update of packages of a registry", { skip }, () => {
     const updated = await run(directory.path, "update", "--yes", "--json");
     assert.equal(updated.code, 0, updated.stderr);
     const [one] = (
-      JSON.parse(updated.stdout) as { servers: { result: string; to: string; approved: string[] }[] }
+      JSON.parse(updated.stdout) as {
+        servers: { result: string; to: string; approved: string[]; waiting: string[] }[];
+      }
     ).servers;
     assert.deepEqual(
-      [one?.result, one?.to, one?.approved.toSorted()],
-      ["updated", "1.2.0", ["read", "search"]],
+      [one?.result, one?.to, one?.approved, one?.waiting],
+      ["updated", "1.2.0", ["read"], ["search"]],
     );
     assert.equal(readFileSync(file, "utf8"), text.replace("@1.0.0", "@1.2.0"));
     const now = await run(directory.path, "list", "--server", "notes");
-    assert.match(now.stdout, /notes__read[\s\S]*notes__search/);
+    assert.match(now.stdout, /notes__read/);
+    assert.doesNotMatch(now.stdout, /notes__search/);
     const second = await run(directory.path, "add", "npm:@acme/notes@1.0.0", "--id", "more", "--yes");
     assert.equal(second.code, 0, second.stderr);
     assert.match(
@@ -198,6 +201,44 @@ describe("add and update of packages of a registry", { skip }, () => {
     );
     assert.ok(keys.length >= 3, removed.stdout);
     for (const key of keys) assert.equal((await run(directory.path, "fetched", "remove", key)).code, 0);
+  });
+
+  it("update --yes approves no definition that nobody approved, and names what waits", async () => {
+    await using directory = await makeTemporaryDirectory();
+    publish(registry, "3.0.0", notesServer([readTool, { name: "write" }]));
+    const file = directory.join("toolcrib.yaml");
+    const write = (more: string) =>
+      writeFileSync(
+        file,
+        `tool_servers:\n  - id: notes\n    transport: { kind: stdio, command: npx, args: ["-y", "@acme/notes@3.0.0"] }\n${more}`,
+      );
+    write("");
+    assert.equal((await run(directory.path, "approve", "notes", "--tool", "read", "--yes")).code, 0);
+    publish(
+      registry,
+      "3.1.0",
+      notesServer([
+        { ...readTool, description: "Reads" },
+        { name: "write", description: "Writes" },
+      ]),
+    );
+    const { code, stdout, stderr } = await run(directory.path, "update", "notes", "--yes");
+    assert.equal(code, 0, stderr);
+    assert.match(
+      stdout,
+      /approved: 1 definition, without asking \(--yes\): it was approved in the earlier version\n! 1 definition waits for you: write\n {2}approve: \S.* approve notes\n/,
+    );
+    const waiting = JSON.parse((await run(directory.path, "approve", "notes", "--json")).stdout);
+    assert.deepEqual(
+      waiting.definitions.map(({ name }: { name: string }) => name),
+      ["write"],
+    );
+    // A server whose first definitions are taken without a question has new ones taken so, too.
+    write("    trust_state: verified\n");
+    const taken = await run(directory.path, "update", "notes", "--yes");
+    assert.equal(taken.code, 0, taken.stderr);
+    assert.match(taken.stdout, /approved: 1 definition, without asking .*\(first_contact: pin\)\n/);
+    assert.doesNotMatch(taken.stdout, /waits? for you/);
   });
 
   const asks = { skip: skipWithoutTerminal };
@@ -393,7 +434,16 @@ test("add recognizes what is meant, and names the forms of what could be several
     [["./notes.txt"], /toolcrib add -- \.\/notes\.txt/],
     [["./none.mcpb"], /CLI_FILE_UNUSABLE/],
     [["./none.json"], /CLI_FILE_UNUSABLE/],
-    [["two", "words"], /One thing is added at a time/],
+    [["weather", "forecast"], /catalog has nothing for "weather forecast"\nhint: .* npm:NAME or pypi:NAME/],
+    [
+      ["issues", "tracker"],
+      /One thing is added at a time\nhint: .*toolcrib add "issues tracker"; .* after --/,
+    ],
+    [["github", "linear"], /One thing is added at a time\nhint: run .* add github, then .* add linear$/m],
+    [
+      ["node", "server.js"],
+      /One thing is added at a time\nhint: .* after --: .*toolcrib add -- node server\.js/,
+    ],
     [["--", "no-such-program"], /CLI_PROGRAM_UNUSABLE/],
     [["github", "--allow", "example.com"], /--allow, --program and --untested are for servers/],
   ];

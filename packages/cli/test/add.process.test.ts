@@ -341,7 +341,10 @@ test("Enter at the question which entry is meant ends as an answer of no does, w
   for (const [words, question] of questions) {
     const { code, shown } = await answered(words, question, "");
     assert.equal(code, 1, shown);
-    assert.match(shown, /Nothing was added\. What the catalog does not have is added by its package, URL or/);
+    assert.match(
+      shown,
+      /Nothing was added\. What the catalog does not have is added by its package, URL\s+or command line:/,
+    );
     assert.doesNotMatch(shown, /error/);
   }
   const none = await answered(["--json", "add", "google"], /or Enter for none\) $/, "");

@@ -163,7 +163,7 @@ test("printed commands use toolcrib where the PATH has it, and not a folder that
   const next = async (folder: string, npm: { [name: string]: string | undefined }) => {
     const env = { PATH: `${bin}:/usr/bin:/bin`, npm_lifecycle_event: undefined, ...npm };
     const { stdout } = await runToolcrib(["init", folder], { directory: directory.path, env });
-    return /^Next: .*, then (.*) serve/m.exec(stdout)?.[1];
+    return /^ {2}(\S.*) serve --config/m.exec(stdout)?.[1];
   };
   assert.equal(await next("own", { npm_command: undefined }), "toolcrib");
   assert.ok((await next("npx", { npm_command: "exec" }))?.endsWith(launcherPath));

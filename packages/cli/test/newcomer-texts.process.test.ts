@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
+import { stripVTControlCharacters } from "node:util";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
-import { onTerminal, skipWithoutTerminal } from "./terminal.ts";
+import { onTerminal, shellLine, skipWithoutTerminal, Terminal } from "./terminal.ts";
 import { echoServer, runToolcrib, startServe } from "./transcript.ts";
 
 const serve = { listen: "127.0.0.1:0", auth: "none" };
@@ -184,4 +185,79 @@ test("the hint about a server that is not ready names its log only where there i
   );
   const { stderr } = await runToolcrib(["list", "--server", "remote"], { directory: directory.path });
   assert.match(stderr, /error CLI_SERVER_NOT_READY: [\s\S]*\nhint: see toolcrib doctor\n/);
+});
+
+test("why without a client says that calls of clients need an approval, where they do", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const write = (trust_state: string, policy: object = {}) =>
+    writeFileSync(
+      directory.join("toolcrib.json"),
+      JSON.stringify({
+        tool_servers: [{ ...echoServer("files"), trust_state }],
+        sandbox: { mode: "preferred" },
+        policy,
+      }),
+    );
+  const run = (...words: readonly string[]) => runToolcrib(words, setting);
+  const line = /^Each call of a client needs an approval, because the server is unverified; your own calls/m;
+  write("unverified");
+  assert.equal((await run("approve", "files", "--yes")).code, 0);
+  const own = await run("why", "files:env");
+  assert.deepEqual([own.code, line.test(own.stdout)], [0, true], own.stdout);
+  const ofClient = (await run("why", "files:env", "--client", "desk")).stdout;
+  assert.match(ofClient, /^Each call also needs an approval of the operator/m);
+  assert.doesNotMatch(ofClient, line);
+  // A call of the operator that is recorded is no question about clients.
+  assert.equal((await run("call", "files:env", "{}")).code, 0);
+  const [record] = JSON.parse((await run("audit", "list", "--json", "--limit", "1")).stdout);
+  assert.doesNotMatch((await run("why", record.data.callId)).stdout, line);
+  write("unverified", { waive_approval: ["files:env"] });
+  assert.doesNotMatch((await run("why", "files:env")).stdout, line);
+  write("certified");
+  assert.doesNotMatch((await run("why", "files:env")).stdout, line);
+});
+
+test("toolcrib alone after init says that there is no server yet, and how to add one", {
+  skip: skipWithoutTerminal,
+}, async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const { stdout } = await runToolcrib(["init"], setting);
+  assert.match(stdout, /\nNext:\n {2}\S.* add NAME +[\s\S]* serve +start the gateway\n$/);
+  const shown = (await onTerminal([], setting)).replaceAll("\r", "");
+  assert.match(
+    shown.replace(/\s+/g, " "),
+    /No client on this machine has a server to import\. The configuration has no server yet: \S.* add NAME adds one/,
+  );
+  assert.doesNotMatch(shown, /Everything that clients have|\n\n\n|edit toolcrib\.yaml/);
+});
+
+test("disconnect alone says that no client is connected", async () => {
+  await using directory = await makeTemporaryDirectory();
+  for (const words of [["disconnect"], ["disconnect", "--all"]]) {
+    const { code, stderr } = await runToolcrib(words, { directory: directory.path });
+    assert.equal(code, 4, stderr);
+    assert.match(
+      stderr,
+      /CLI_CONNECTION_NOT_FOUND: Nothing to disconnect: .*\nhint: .*toolcrib connect lists/,
+    );
+  }
+});
+
+test("add with an empty secret adds nothing, and says how to give the secret later", {
+  skip: skipWithoutTerminal,
+}, async () => {
+  await using directory = await makeTemporaryDirectory();
+  await using terminal = new Terminal(shellLine(["add", "github"]), { directory: directory.path });
+  await terminal.untilShown(/Add it to toolcrib\.yaml\? \[Y\/n\] /);
+  terminal.press("y\n");
+  await terminal.untilShown(/Value of github-token \(it is not shown\): /);
+  terminal.press("\n");
+  assert.equal(await terminal.end(), 2);
+  assert.match(
+    stripVTControlCharacters(terminal.text).replace(/\s+/g, " "),
+    /Nothing was added: no value was entered for the secret github-token hint: .* --without-secrets, .* secret set github-token/,
+  );
+  assert.equal(existsSync(directory.join("toolcrib.yaml")), false);
 });

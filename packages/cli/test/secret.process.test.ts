@@ -156,7 +156,14 @@ test("secret set says what uses the secret, and when", async () => {
   const set = async (name: string) =>
     (await runToolcrib(["secret", "set", name], { ...setting, stdin: canary })).stdout;
   assert.match(await set("unused"), /^Stored\. Use it in the configuration as secret_key_ref: unused\n$/);
-  assert.match(await set("wiki-token"), /^Stored\.\nwiki in toolcrib\.json uses it\. Start it: .* serve\n$/);
+  assert.match(
+    await set("wiki-token"),
+    /^Stored\.\nThe server wiki in toolcrib\.json waits for it\.\nStart the gateway: .* serve\n$/,
+  );
+  assert.match(
+    await set("wiki-token"),
+    /^Replaced\. .*\nThe server wiki in toolcrib\.json uses it\.\nStart the gateway: .* serve\n$/,
+  );
   await runToolcrib(["secret", "rm", "wiki-token"], setting);
 
   await using _gateway = await startServe([], setting);
@@ -168,7 +175,7 @@ test("secret set says what uses the secret, and when", async () => {
   await waitUntil(async () => (await reasonOf()).includes("Cannot find secret"));
   assert.match(
     await set("wiki-token"),
-    /^Stored\.\nwiki in toolcrib\.json uses it\. The running gateway reads it when it connects or starts: what failed for lack of it is tried again within a minute\./,
+    /^Stored\.\nThe server wiki in toolcrib\.json waits for it\. The running gateway reads it when it connects or starts: what failed for lack of it is tried again within a minute\./,
   );
   // It does what was said.
   await waitUntil(async () => /cannot be reached/.test(await reasonOf()), { timeoutMs: 61_000 });

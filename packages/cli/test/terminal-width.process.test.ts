@@ -4,11 +4,12 @@
  */
 
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
-import { echoServer, runToolcrib, startServe } from "./transcript.ts";
+import { shellLine, skipWithoutTerminal, Terminal } from "./terminal.ts";
+import { echoServer, launcherPath, runToolcrib, startServe } from "./transcript.ts";
 
 const columns = 80;
 
@@ -43,6 +44,13 @@ const commands: readonly string[] = [
   "import --dry-run",
   "connect cursor --yes",
   "disconnect cursor",
+  "disconnect",
+  "init other",
+  "add weather forecast",
+  "add github --dry-run",
+  "add github --without-secrets",
+  "add wikipedia --dry-run",
+  "secret rm absent-token",
   "list",
   "search echo text",
   "search echo text --why",
@@ -178,6 +186,51 @@ test("a running gateway is shown within the width of the terminal", async () => 
     const { stdout, stderr } = await runToolcrib(line.split(" "), { ...setting, columns, isHere: true });
     wide.push(...wideLines(line, `${stdout}\n${stderr}`));
   }
+  assert.deepEqual(wide, []);
+});
+
+test("what serve, update and an add without an answer say is wrapped", {
+  skip: skipWithoutTerminal,
+}, async () => {
+  await using directory = await makeTemporaryDirectory();
+  // Commands are as short as where the PATH has them, and no reason for a wide line.
+  mkdirSync(directory.join("bin"));
+  symlinkSync(launcherPath, directory.join("bin/toolcrib"));
+  const env = {
+    NO_COLOR: "1",
+    PATH: `${directory.join("bin")}:${process.env["PATH"]}`,
+    npm_command: undefined,
+    npm_lifecycle_event: undefined,
+  };
+  const setting = { directory: directory.path, env };
+  const write = (...tool_servers: readonly object[]) =>
+    writeFileSync(
+      directory.join("toolcrib.json"),
+      JSON.stringify({ tool_servers, serve: { listen: "127.0.0.1:0" } }),
+    );
+  const wide: string[] = [];
+  const show = async (args: readonly string[], until?: RegExp, answer = "\u0003") => {
+    await using terminal = new Terminal(`stty cols ${columns} rows 40; ${shellLine(args)}`, setting);
+    if (until !== undefined) {
+      await terminal.untilShown(until);
+      terminal.press(answer);
+    }
+    await terminal.end();
+    wide.push(...wideLines(args.join(" "), terminal.text.replaceAll("\r\n", "\n")));
+    return terminal.text.replace(/\s+/g, " ");
+  };
+  write();
+  assert.match(
+    await show(["serve"], /Press Ctrl-C/),
+    /Next: toolcrib add NAME adds one, toolcrib import takes/,
+  );
+  const http = { kind: "streamable_http", url: "http://127.0.0.1:9/mcp" };
+  const npx = (pack: string) => ({ kind: "stdio", command: "npx", args: ["-y", pack] });
+  const [remote, unpinned] = ["a-remote-server-with-a-long-name", "a-package-that-is-not-pinned"];
+  write({ id: remote, transport: http }, { id: unpinned, transport: npx("@acme/notes-of-the-whole-team") });
+  assert.match(await show(["update", remote]), /its entry names a command or a URL, which has no version $/);
+  assert.match(await show(["update", unpinned]), /names no exact version hint: to pin one, /);
+  assert.match(await show(["add"], /Which API or server\?/, "\n"), /Nothing was added\. What the catalog/);
   assert.deepEqual(wide, []);
 });
 

@@ -27,11 +27,7 @@ export async function addWhat(
     return await addOffer(context, await offerCommand(context, words, flags), flags);
   }
   const [word, ...others] = words;
-  if (others.length > 0) {
-    throw new CliError("CLI_USAGE", "One thing is added at a time", {
-      hint: "quote search words, and write a command line after --: toolcrib add -- node server.js",
-    });
-  }
+  if (others.length > 0) throw await severalWords(context, words);
   if (word === undefined) return await addFromCatalog(context, undefined, flags);
   const addable = recognise(word, (path) => kindOfPath(resolve(context.directory, path)));
   switch (addable.kind) {
@@ -66,6 +62,25 @@ export async function addWhat(
       return await addOffer(context, offerPackage(published, flags), flags);
     }
   }
+}
+
+/** The error for several words: names of several entries, words of a search, or a command line. */
+async function severalWords(context: CliContext, words: readonly string[]): Promise<CliError> {
+  const line = "a command line is written after --: toolcrib add -- node server.js";
+  const oneAtATime = (hint: string) => new CliError("CLI_USAGE", "One thing is added at a time", { hint });
+  // Others can be a command line, with secrets in it.
+  if (!words.every((word) => /^[\p{L}\p{N}][\p{L}\p{N}-]{0,40}$/u.test(word)) || words.length > 6)
+    return oneAtATime(`quote search words; ${line}`);
+  const { offerableEntries, readEntries } = await import("../toolspec/catalog.ts");
+  const entries = await readEntries(context);
+  const isName = (word: string) => entries.some(({ manifest }) => manifest.name === word);
+  if (words.every(isName))
+    return oneAtATime(`run ${words.map((word) => `toolcrib add ${word}`).join(", then ")}`);
+  const text = words.join(" ");
+  if (offerableEntries(entries, text, 1).length > 0)
+    return oneAtATime(`quote search words: toolcrib add "${text}"; ${line}`);
+  const { unfound } = await import("../toolspec/choose-entry.ts");
+  return unfound(context, text);
 }
 
 /** Whether the words stand after `--`. */

@@ -7,6 +7,7 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { noteWrapped } from "../output/note-wrapped.ts";
 import { safeLine } from "../output/output.ts";
 import { updateTools } from "../package/update-tools.ts";
 import { openConfigFile } from "../toolspec/config-file.ts";
@@ -35,11 +36,14 @@ export async function updateAll(
   for (const id of packages.filter((one) => !installed.includes(one)))
     refuseUnknown(id, [...others.map((server) => server.id), ...installed]);
   for (const id of versionless)
-    output.note(`${safeLine(id)} is not updated: its entry names a command or a URL, which has no version`);
-  for (const { id, reason } of unpinned)
-    if (ids.length === 0 || ids.includes(id))
-      output.note(`${safeLine(id)} is not updated: ${safeLine(reason)}`);
-  if (unpinned.some(({ canBePinned }) => canBePinned))
+    noteWrapped(
+      context,
+      `${safeLine(id)} is not updated: its entry names a command or a URL, which has no version`,
+    );
+  const left = unpinned.filter(({ id }) => ids.length === 0 || ids.includes(id));
+  for (const { id, reason } of left)
+    noteWrapped(context, `${safeLine(id)} is not updated: ${safeLine(reason)}`);
+  if (left.some(({ canBePinned }) => canBePinned))
     output.note(
       `${output.noteStyle("cyan", "hint")}: to pin one, write its version into its args: NAME@1.2.3 for npx, NAME==1.2.3 for uvx`,
     );

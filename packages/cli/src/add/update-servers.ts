@@ -14,6 +14,8 @@ import { noteWrapped } from "../output/note-wrapped.ts";
 import { safeLine } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { findFetched } from "../sandbox/fetched-store.ts";
+import { ownCommand } from "../serve/own-command.ts";
+import { shellQuote } from "../serve/shell-quote.ts";
 import { asTyped } from "../serve/source-table.ts";
 import { readEntry } from "../toolspec/catalog.ts";
 import {
@@ -73,16 +75,17 @@ export async function updateServers(
       if (updated.result === "shown") await dropUnsavedUpdate(context, fetched, { comesAgain });
     } catch (error) {
       if (context.signal.aborted || !isCodedError(error)) throw error;
-      output.note(
+      noteWrapped(
+        context,
         `${output.noteStyle(["bold", "red"], "not updated")} ${safeLine(id)} ${safeLine(from)}: ${safeLine(error.message)}`,
-        ...(error.hint === undefined ? [] : [`  ${safeLine(error.hint)}`]),
       );
+      if (error.hint !== undefined) noteWrapped(context, `  ${safeLine(error.hint)}`);
       await dropUnsavedUpdate(context, fetched, { comesAgain: false });
       done.push({ id, from, to: null, result: "failed", code: error.code, reason: messageOf(error) });
     }
   }
   if (done.some(({ result }) => result === "updated"))
-    output.print(...gatewayLines(context, openConfigFile(context)));
+    output.prose(...gatewayLines(context, openConfigFile(context)));
   return done;
 }
 
@@ -128,7 +131,7 @@ async function updateServer(
   printFacts(output, reach);
   const changes = compareDefinitions(current.trial?.definitions ?? [], tried.trial.definitions);
   if (current.trial === undefined)
-    output.print("", `The version ${safeLine(from)} does not start here: all definitions are shown as new.`);
+    output.prose("", `The version ${safeLine(from)} does not start here: all definitions are shown as new.`);
   printChanges(context, changes);
   const shown = {
     id,
@@ -140,24 +143,36 @@ async function updateServer(
   const answer = await decide(context, { file, title: `${id} ${to}`, changes, flags });
   if (answer !== "yes") return { ...shown, result: "shown" };
   await writeVersion(context, server, to);
-  const approved = await approve(tried.trial, id, changes, flags);
-  output.print(
-    `${output.style("green", "✓")} ${safeLine(id)} is pinned to ${safeLine(to)} in ${file.shown}`,
-    ...(approved.length === 0 ? [] : [`  approved: ${approvedText(approved.length, flags)}`]),
-  );
-  const left =
-    tried.trial.definitions.filter(({ waiting }) => waiting !== undefined).length - approved.length;
-  if (left > 0)
-    output.print(
-      `${output.style("yellow", "!")} ${counted(left, "definition")} ${left === 1 ? "waits" : "wait"} for ${asTyped("toolcrib approve", context)} ${safeLine(id)}`,
+  const isShown = shownOf(current.trial, tried, changes, flags);
+  const approved = await approveShown(tried.trial, id, (one) => !isShown(one));
+  output.print(`${output.style("green", "✓")} ${safeLine(id)} is pinned to ${safeLine(to)} in ${file.shown}`);
+  if (approved.length > 0) output.prose(`  approved: ${approvedText(approved.length, tried, flags)}`);
+  const waiting = tried.trial.definitions.filter((one) => isHeld(one, tried)).map(({ name }) => name);
+  const left = waiting.filter((name) => !approved.includes(name));
+  if (left.length > 0)
+    output.prose(
+      `${output.style("yellow", "!")} ${counted(left.length, "definition")} ${left.length === 1 ? "waits" : "wait"} for you: ${namesText(left)}`,
+      `  approve: ${ownCommand(context)} approve ${shellQuote(id)}`,
     );
-  return { ...shown, result: "updated", approved };
+  return { ...shown, result: "updated", approved, waiting: left };
 }
 
 /** Which definitions were approved, and why nobody was asked. */
-function approvedText(count: number, { yes }: UpdateFlags): string {
-  const what = `${counted(count, "definition")} that ${count === 1 ? "is" : "are"} new or changed`;
-  return yes === true ? `${what}, without asking (--yes); suspicious ones would wait` : what;
+function approvedText(count: number, { isTaken }: PassedVersion, { yes }: UpdateFlags): string {
+  const what = counted(count, "definition");
+  if (yes !== true) return `${what} that ${count === 1 ? "is" : "are"} new or changed`;
+  const why = isTaken
+    ? "the configuration accepts definitions of this server (first_contact: pin)"
+    : `${count === 1 ? "it was" : "they were"} approved in the earlier version`;
+  return `${what}, without asking (--yes): ${why}`;
+}
+
+/** Most names that the line about what waits lists. */
+const namesMaxCount = 12;
+
+function namesText(names: readonly string[]): string {
+  const more = names.length - namesMaxCount;
+  return `${names.slice(0, namesMaxCount).map(safeLine).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 /** The newest version, and what the registry says about its publisher. */
@@ -194,7 +209,12 @@ interface Attempt {
   readonly facts: TriedVersion["facts"];
 }
 
-type PassedVersion = TriedVersion & { readonly trial: PassedTrial } & AsyncDisposable;
+/** A version that started. */
+interface PassedVersion extends TriedVersion, AsyncDisposable {
+  readonly trial: PassedTrial;
+  /** Whether gateways accept its new definitions without a question (`first_contact: pin`). */
+  readonly isTaken: boolean;
+}
 
 /** Tries a server as `text` configures it. @throws {CliError} `CLI_SERVER_NOT_READY`, also with the advice about its containment */
 async function tryVersion(
@@ -205,7 +225,8 @@ async function tryVersion(
   const trial = await tryServer(context, { config, files: configFilesOf(context, file) }, id);
   if (trial.kind === "failed") throw trial.error;
   const fetched = packages.length === 0 ? undefined : await findFetched(context, packages);
-  return { trial, fetched, facts, [Symbol.asyncDispose]: () => trial[Symbol.asyncDispose]() };
+  const isTaken = config.toolServers.find((one) => one.id === id)?.firstContact === "pin";
+  return { trial, fetched, facts, isTaken, [Symbol.asyncDispose]: () => trial[Symbol.asyncDispose]() };
 }
 
 /** Tries the pinned version; it may not start any more, which is no reason to keep it. */
@@ -262,7 +283,7 @@ function printChanges(context: CliContext, changes: DefinitionChanges): void {
     0,
   );
   if (left > 0)
-    output.print(
+    output.prose(
       `… and ${left} more, which --json lists; they wait for ${asTyped("toolcrib approve", context)}`,
       "",
     );
@@ -310,7 +331,8 @@ async function decide(
   if (flags.dryRun === true) return "no";
   if (flags.yes === true) return "yes";
   if (!canAsk(context)) {
-    context.output.note(
+    noteWrapped(
+      context,
       "Nothing was changed: there is no terminal to ask on; to update it, repeat the command with --yes",
     );
     return "no";
@@ -340,20 +362,34 @@ async function writeVersion(context: CliContext, server: PinnedServer, to: strin
   await writeConfigFile(file, text);
 }
 
-/** Pins what was shown; with --yes, what is suspicious waits. What waited before and did not change is not shown, and waits. */
-async function approve(
-  trial: PassedTrial,
-  id: string,
+/**
+ * Returns which definitions the answer approves: those that were printed. With --yes nobody read them, so that only
+ * those are approved that were accepted in the earlier version, and in which nothing is suspicious. What waited before
+ * and did not change is not shown, and waits.
+ */
+function shownOf(
+  before: PassedTrial | undefined,
+  tried: PassedVersion,
   changes: DefinitionChanges,
   { yes }: UpdateFlags,
-): Promise<readonly string[]> {
+): (one: TriedDefinition) => boolean {
   const { added, changed } = yes === true ? changes : printedOf(changes);
   const shown = new Set([...added, ...changed.map(({ after }) => after)]);
-  return await approveShown(
-    trial,
-    id,
-    (one) => !shown.has(one) || (yes === true && (one.waiting?.findings.length ?? 0) > 0),
-  );
+  if (yes !== true) return (one) => shown.has(one);
+  const keyOf = ({ kind, name }: TriedDefinition) => JSON.stringify([kind, name]);
+  const old = new Map(before?.definitions.map((one) => [keyOf(one), one]));
+  const wasAccepted = (one: TriedDefinition) => {
+    const earlier = old.get(keyOf(one));
+    // The earlier trial lists no accepted prompts, and there is none where that version does not start any more.
+    if (earlier === undefined) return tried.isTaken || one.waiting?.isChanged === true;
+    return !isHeld(earlier, tried);
+  };
+  return (one) => shown.has(one) && (one.waiting?.findings.length ?? 0) === 0 && wasAccepted(one);
+}
+
+/** Whether a gateway would hold a definition back: a trial asks about those, too, that its server need not ask for. */
+function isHeld({ waiting }: TriedDefinition, { isTaken }: Pick<PassedVersion, "isTaken">): boolean {
+  return waiting !== undefined && (waiting.isChanged || !isTaken);
 }
 
 /** The changes that are printed whole. */

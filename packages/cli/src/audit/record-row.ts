@@ -19,10 +19,24 @@ export const outcomeStyles: { readonly [outcome: string]: Style } = {
   denied: "magenta",
 };
 
-/** Terminal width from which full dates and details are shown. */
+/** Terminal width from which all columns are shown. */
 export const wideColumns = 110;
 
-/** Returns the columns of `recordRow`. */
+/** The cells of a record. */
+export interface RecordCells {
+  readonly time: string;
+  /** The outcome of a call, or the type of the record. */
+  readonly what: string;
+  /** The tool or the server. */
+  readonly subject: string;
+  readonly client: string;
+  readonly took: string;
+  /** A prefix of the id of the call, by which commands find it. */
+  readonly call: string;
+  readonly detail: string;
+}
+
+/** Returns the columns of `recordRow`, for a terminal that is wide enough. */
 export function recordColumns(output: Output): readonly Column[] {
   const paint = (cell: string) => output.style(outcomeStyles[cell.trim()] ?? "cyan", cell);
   return [
@@ -32,26 +46,31 @@ export function recordColumns(output: Output): readonly Column[] {
     { title: "CLIENT", canShrink: true },
     { title: "TOOK" },
     { title: "CALL" },
-    ...(output.width < wideColumns ? [] : [{ title: "DETAIL", canShrink: true }]),
+    { title: "DETAIL", canShrink: true },
   ];
 }
 
-/** Returns the table row of a record. */
-export function recordRow(record: AuditRecord, output: Output): string[] {
+/** Returns the table row of a record, for `recordColumns`. */
+export function recordRow(record: AuditRecord): string[] {
+  const { time, what, subject, client, took, call, detail } = recordCells(record);
+  return [time, what, subject, client, took, call, detail];
+}
+
+/** Returns the cells of a record. */
+export function recordCells(record: AuditRecord): RecordCells {
   const data = record.data as unknown as { readonly [field: string]: unknown };
   const client = (data["client"] ?? data["by"] ?? data["approvedBy"]) as
     | { readonly name?: string }
     | undefined;
-  const time = record.time.replace("T", " ").replace(/\.\d+Z$/, "Z");
-  const cells = [
-    output.width < wideColumns ? time.slice(5) : time,
-    safeLine(eventOf(record)),
-    safeLine(subjectOf(record)),
-    safeLine(client?.name ?? ""),
-    tookOf(data["durationMs"]),
-    safeLine(String(data["callId"] ?? "").slice(0, shortIdLength)),
-  ];
-  return output.width < wideColumns ? cells : [...cells, safeLine(detailOf(record))];
+  return {
+    time: record.time.replace("T", " ").replace(/\.\d+Z$/, "Z"),
+    what: safeLine(eventOf(record)),
+    subject: safeLine(subjectOf(record)),
+    client: safeLine(client?.name ?? ""),
+    took: tookOf(data["durationMs"]),
+    call: safeLine(String(data["callId"] ?? "").slice(0, shortIdLength)),
+    detail: safeLine(detailOf(record)),
+  };
 }
 
 function eventOf(record: AuditRecord): string {

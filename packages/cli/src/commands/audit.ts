@@ -32,6 +32,10 @@ const limit = {
   help: "most records, 1 to 1000",
 } as const;
 
+const long = {
+  help: "also ids of calls and details on a terminal of less than 110 columns, which otherwise shows a line for each record",
+} as const;
+
 export const command: CliCommandGroup = {
   name: "audit",
   summary: "show tool calls, their callers and their outcomes",
@@ -39,7 +43,7 @@ export const command: CliCommandGroup = {
     defineCommand({
       name: "list",
       summary: "list records, newest first",
-      options: { ...filters, limit: { ...limit, default: 50 } },
+      options: { ...filters, limit: { ...limit, default: 50 }, long },
       examples: ["toolcrib audit list --since 1h --outcome denied"],
       run: async (context, _args, options) => (await load()).listRecords(context, options),
     }),
@@ -111,6 +115,7 @@ export const command: CliCommandGroup = {
       options: {
         ...filters,
         limit: { ...limit, default: 10 },
+        long,
         follow: {
           short: "f",
           help: "continue with new records until Ctrl-C; with --json, one document per line",

@@ -20,7 +20,7 @@ export const command = defineCommand({
     ...placeOptions,
     yes: {
       short: "y",
-      help: "do not ask: new and changed definitions are approved as shown, and suspicious ones wait for toolcrib approve",
+      help: "do not ask: changed definitions are approved where their earlier ones were; new and suspicious ones wait for toolcrib approve",
     },
     dryRun: { help: "show what would change, and change nothing" },
     ...registryOptions,

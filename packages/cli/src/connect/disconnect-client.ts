@@ -52,10 +52,13 @@ export async function disconnectClients(
   const connected = listConnections(options.home);
   const chosen = all === true ? connected : [...new Set(ids)];
   if (chosen.length === 0) {
-    const none = "no client is connected";
-    if (all === true) throw new CliError("CLI_CONNECTION_NOT_FOUND", `Nothing to disconnect: ${none}`, {});
+    const none = "no client is connected to this home";
+    if (connected.length === 0)
+      throw new CliError("CLI_CONNECTION_NOT_FOUND", `Nothing to disconnect: ${none}`, {
+        hint: "toolcrib connect lists the clients of this machine",
+      });
     throw new CliError("CLI_USAGE", "Name the clients to disconnect, or write --all", {
-      hint: connected.length === 0 ? none : `connected: ${connected.join(", ")}`,
+      hint: `connected: ${connected.join(", ")}`,
     });
   }
   const programs = chosen.map(findClient);

@@ -8,7 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { clientPrograms } from "@toolcrib/clients";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { getFromGateway } from "../access/gateway-api.ts";
-import { findReachableGateway, openToolAccess } from "../access/open-tool-access.ts";
+import { findReachableGateway, installedIds, openToolAccess } from "../access/open-tool-access.ts";
 import type { ServerState } from "../access/tool-access.ts";
 import { approve, callFacts } from "../approve/approve.ts";
 import { callApprovalLines } from "../approve/call-approvals.ts";
@@ -16,6 +16,7 @@ import { openApprovals } from "../approve/open-approvals.ts";
 import { ensureGateway } from "../bridge/ensure-gateway.ts";
 import type { CliContext } from "../cli-context.ts";
 import { findConfigFiles } from "../config/find-config-files.ts";
+import { loadCliConfig } from "../config/load-cli-config.ts";
 import { isInstalled } from "../connect/client-file.ts";
 import { connectClients } from "../connect/connect-client.ts";
 import { listConnections } from "../connect/connection-store.ts";
@@ -121,7 +122,7 @@ async function showSummary(
 async function walk(context: CliContext): Promise<ExitCode> {
   const { output, options } = context;
   const command = ownCommand(context);
-  output.print(output.style("bold", "Welcome. Four steps to a first call; each can be skipped."), "");
+  output.print(output.style("bold", "Welcome. Four steps to a first call; each can be skipped."));
   step(context, 1, "Servers", `${command} import`);
   if (!(await importStep(context))) return exitCodes.done;
   step(context, 2, "The gateway", `${command} serve`);
@@ -140,7 +141,7 @@ async function walk(context: CliContext): Promise<ExitCode> {
     ...commandRows(output, command, [
       ["status", "what runs, and what waits"],
       ["approve", "look at new tools, and allow them"],
-      ["add NAME", "another server or REST API"],
+      ["add NAME", "add a server or REST API"],
       ["help", "all commands"],
     ]),
   );
@@ -163,7 +164,6 @@ async function asks(context: CliContext, question: string): Promise<boolean> {
 /** @returns whether there is a configuration */
 async function importStep(context: CliContext): Promise<boolean> {
   const { output } = context;
-  const isNew = !hasConfig(context);
   const file = openConfigFile(context);
   const plan = await makePlan(context, file, [], { isGuided: true });
   noteUnwanted(context, plan);
@@ -176,17 +176,34 @@ async function importStep(context: CliContext): Promise<boolean> {
     output.print("No client has another server.");
   else
     output.print(
-      isNew
-        ? "No client on this machine has a server."
-        : "Everything that clients have is in the configuration.",
+      plan.leftOut.some(({ present }) => present !== undefined)
+        ? "Everything that clients have is in the configuration."
+        : "No client on this machine has a server to import.",
     );
-  if (hasConfig(context)) return true;
-  if (await asks(context, "Write a configuration with examples in comments?")) {
-    await writeConfig(context, ".", {});
+  if (!hasConfig(context)) {
+    if (!(await asks(context, "Write a configuration with examples in comments?"))) {
+      output.print("Without a configuration there is nothing to serve.");
+      return false;
+    }
+    await writeConfig(context, ".", { isGuided: true });
+  }
+  if (!(await hasSources(context)))
+    output.prose(
+      `The configuration has no server yet: ${ownCommand(context)} add NAME adds one, now in another terminal or later.`,
+    );
+  return true;
+}
+
+/** Whether the configuration has a server, an API or a package, or cannot be read: then the next step says why. */
+async function hasSources(context: CliContext): Promise<boolean> {
+  try {
+    const { toolServers, toolspecs, disabled } = (await loadCliConfig(context)).config;
+    const count = [toolServers, toolspecs, disabled.toolServers, disabled.toolspecs].flat().length;
+    return count > 0 || (await installedIds(context)).length > 0;
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
     return true;
   }
-  output.print("Without a configuration there is nothing to serve.");
-  return false;
 }
 
 /** Says which servers of clients are not offered, because the user did not want them before, and how to get them. */
@@ -401,7 +418,10 @@ async function whyNoExample(context: CliContext, starting: readonly ServerState[
     return `No call yet: the new tools of ${names(waiting)} wait for your approval. Allow them with ${command} approve, and call one with ${command} call TOOL.`;
   await using access = await openToolAccess(context);
   if ((await access.list()).every(({ isOwn }) => isOwn)) {
-    const failed = (await access.servers()).filter(({ reason }) => reason !== undefined);
+    const servers = await access.servers();
+    if (servers.length === 0)
+      return `No call yet: the configuration has no server. Add one with ${command} add NAME, and call a tool of it with ${command} call TOOL.`;
+    const failed = servers.filter(({ reason }) => reason !== undefined);
     const reasons = failed.map(
       ({ id, reason = "" }) => `\n  ${safeLine(id)}: ${asTyped(reasonLine(reason), context)}`,
     );

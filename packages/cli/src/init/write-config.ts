@@ -15,6 +15,7 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { shortPath } from "../config/find-config-files.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { commandRows } from "../first-run/command-rows.ts";
 import { findServers, knownSources } from "../import/find-servers.ts";
 import type { ImportPlan } from "../import/import-types.ts";
 import { isOwnEntry } from "../import/own-entry.ts";
@@ -31,6 +32,8 @@ import { yamlComment } from "./yaml-text.ts";
 export interface InitFlags {
   readonly import?: readonly string[];
   readonly force?: boolean;
+  /** Whether a guide runs the command, which says itself what comes next. @default false */
+  readonly isGuided?: boolean;
 }
 
 /** Runs the command. */
@@ -80,8 +83,19 @@ export async function writeConfig(
     }
     output.print(`Take them over with ${ownCommand(context)} import`);
   }
+  if (flags.isGuided === true) return exitCodes.done;
   const configFlag = folder === context.directory ? "" : ` --config ${shellQuote(shown)}`;
-  output.print("", `Next: edit ${shown}, then ${ownCommand(context)} serve${configFlag}`);
+  const command = ownCommand(context);
+  if (plans.length > 0) output.print("", `Next: edit ${shown}, then ${command} serve${configFlag}`);
+  else
+    output.print(
+      "",
+      "Next:",
+      ...commandRows(output, command, [
+        [`add NAME${configFlag}`, "a server or REST API of the catalog; or edit the file"],
+        [`serve${configFlag}`, "start the gateway"],
+      ]),
+    );
   return exitCodes.done;
 }
 

@@ -71,7 +71,7 @@ function naturalWidths(columns: readonly Column[], rows: readonly (readonly stri
 }
 
 /** Wraps a cell between words; a word that no line can hold is continued in the next one. */
-function wrapBelow(cell: string, width: number): readonly string[] {
+export function wrapBelow(cell: string, width: number): readonly string[] {
   return wrapProse(`${gap}${cell}`, width).flatMap((line) =>
     textWidth(line) <= width
       ? [line]

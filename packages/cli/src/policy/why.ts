@@ -77,9 +77,7 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
   if (recorded !== undefined) output.print(...recordedLines(recorded), "", "With the policy as it is now:");
   output.print(...explanationLines(explanation));
   const waived = situation.policy.waiveApproval;
-  output.prose(
-    ...furtherLines(policy, request, decision, { waived, args: flags.args, isRecorded: call !== undefined }),
-  );
+  output.prose(...furtherLines(policy, request, decision, { waived, flags, isRecorded: call !== undefined }));
   if (pause !== undefined) {
     const { kind, name, expiresAt } = pause;
     const end = expiresAt === undefined ? "" : ` until ${new Date(expiresAt).toISOString()}`;
@@ -99,14 +97,14 @@ function furtherLines(
   decision: Decision,
   {
     waived,
-    args,
+    flags,
     isRecorded,
-  }: { readonly waived: readonly string[]; readonly args: WhyFlags["args"]; readonly isRecorded: boolean },
+  }: { readonly waived: readonly string[]; readonly flags: WhyFlags; readonly isRecorded: boolean },
 ): readonly string[] {
   if (decision.kind === "deny" || request.action !== "call") return [];
   const { target, identity } = request;
   const lines: string[] = [];
-  if (args === undefined && policy.dependsOnArguments(request)) {
+  if (flags.args === undefined && policy.dependsOnArguments(request)) {
     lines.push(
       isRecorded
         ? "A policy about this call reads arguments, which are recorded without credentials and long texts"
@@ -117,10 +115,15 @@ function furtherLines(
     decision.waivesApproval === true ||
     new ToolPatterns(waived).find(target.id, target.wireName) !== undefined;
   const isUnverified = target.kind === "tool" && target.server.trustState === "unverified";
-  if (isUnverified && !target.isReadOnly && !isOperator(identity) && !isWaived) {
-    lines.push(
-      "Each call also needs an approval of the operator, because the server is unverified (toolcrib approve)",
-    );
+  if (isUnverified && !target.isReadOnly && !isWaived) {
+    if (!isOperator(identity))
+      lines.push(
+        "Each call also needs an approval of the operator, because the server is unverified (toolcrib approve)",
+      );
+    else if (flags.client === undefined && !isRecorded)
+      lines.push(
+        "Each call of a client needs an approval, because the server is unverified; your own calls need none (--client NAME shows the decision for a client)",
+      );
   }
   return lines.length === 0 ? [] : ["", ...lines];
 }

@@ -1,6 +1,7 @@
 /**
  * `toolcrib remove`: takes entries out of the configuration files that contain them. It shows the lines, asks, and
- * writes a file only where the configuration without them is valid. All other bytes of the files stay.
+ * writes a file only where the configuration without them is valid. All other bytes of the files stay. With `--purge`,
+ * it also removes what is left in the home of entries that are gone already.
  */
 
 import { randomBytes } from "node:crypto";
@@ -24,7 +25,7 @@ import { ownCommand } from "../serve/own-command.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { writeUserFile } from "../write-user-file.ts";
 import { type FoundEntry, findEntries, positionOf } from "./find-entries.ts";
-import { type LeftOver, leftOverOf } from "./left-over.ts";
+import { idsLeftOver, type LeftOver, leftOverOf } from "./left-over.ts";
 import { loadOtherConfigs } from "./other-configs.ts";
 
 /** Options of the command. */
@@ -50,7 +51,9 @@ export async function removeEntries(
 ): Promise<ExitCode> {
   const { output } = context;
   const files = findConfigFiles(context);
-  const found = await findEntries(context, ids, files);
+  const leftIds = purge ? await idsLeftOver(context.options.home, ids) : new Set<string>();
+  const found = await findEntries(context, ids, files, (id) => leftIds.has(id));
+  const gone = [...new Set(ids)].filter((id) => !found.some((one) => one.id === id));
   const changes = changesOf(context, found);
   const textOf = textsOf(context, changes);
   const after = (await loadCliConfig(context, {}, { textOf })).config;
@@ -67,6 +70,10 @@ export async function removeEntries(
   const left = others.length === 0 ? all : await leftOverOf(context, before, [after, ...others], ids);
   const isLeft = ({ kind, name }: LeftOver) => left.some((one) => one.kind === kind && one.name === name);
   const shared = all.filter((one) => !isLeft(one));
+  refuseShared(
+    gone.filter((id) => !left.some(({ name }) => name === id)),
+    shared,
+  );
   const uses = [
     ...usesOf(before, ids),
     ...shared.map(({ kind, name }) => `${kind} ${name}: another configuration of the home uses it`),
@@ -76,12 +83,13 @@ export async function removeEntries(
     for (const line of removed.flatMap((one) => one.trimEnd().split(/\r?\n/)))
       output.print(output.style("red", `- ${safeText(line)}`));
   }
+  if (gone.length > 0) output.prose(`Not in the configuration any more: ${gone.map(safeLine).join(", ")}`);
   for (const use of uses) output.prose(`${output.style("yellow", "stays")} ${safeLine(use)}`);
   for (const [shown, { length }] of Map.groupBy(left, ({ kind, name }) => `${kind} ${safeLine(name)}`))
     output.prose(
-      `${output.style("yellow", purge ? "also removed" : "not used any more")} ${shown}${length === 1 ? "" : ` (fetched ${length} times)`}`,
+      `${output.style("yellow", purge ? (found.length === 0 ? "removed" : "also removed") : "not used any more")} ${shown}${length === 1 ? "" : ` (fetched ${length} times)`}`,
     );
-  // Where the entry stays for now: --purge finds nothing to delete once it is gone.
+  // Where the entry stays for now; once it is gone, each thing has a command of its own.
   if (left.length > 0 && !purge)
     output.prose(
       `What is not used any more is kept${yes && !dryRun ? "" : "; remove --purge deletes it with the entry"}`,
@@ -89,6 +97,7 @@ export async function removeEntries(
   const isWritten = !dryRun && (yes || (await isConfirmed(context, purge)));
   output.json({
     removed: found.map(({ id, path, section }) => ({ id, file: path, section })),
+    gone,
     leftOver: left.map(({ kind, name }) => ({ kind, name })),
     purged: purge && isWritten,
     dryRun,
@@ -101,24 +110,43 @@ export async function removeEntries(
   await write(context, changes);
   await recordRemoved(context, changes, found);
   if (purge) for (const one of left) await one.remove();
-  report(context, found, changes);
+  report(context, { found, gone }, changes);
   if (!purge) printKept(context, left);
   return exitCodes.done;
 }
 
-/** Prints the commands that remove what is kept: `--purge` finds nothing any more. */
-function printKept(context: CliContext, left: readonly LeftOver[]): void {
-  const { output } = context;
-  const commands = left.flatMap(({ command }) => (command === undefined ? [] : [command]));
-  if (commands.length === 0) return;
-  output.print(
-    "Kept, and used by no entry; remove with:",
-    ...commands.map((words) => `  ${ownCommand(context)} ${words.map(shellQuote).join(" ")}`),
+/**
+ * @param kept ids of entries that are gone, and of which nothing is left for this command
+ * @throws {CliError} `CLI_SERVER_NOT_FOUND`
+ */
+function refuseShared(kept: readonly string[], shared: readonly LeftOver[]): void {
+  const [id] = kept;
+  if (id === undefined) return;
+  const what = shared.filter(({ name }) => name === id).map(({ kind }) => kind);
+  throw new CliError(
+    "CLI_SERVER_NOT_FOUND",
+    `Nothing was removed: this configuration has no "${safeLine(id)}", and another one of the home uses it${what.length === 0 ? "" : ` (${what.join(", ")})`}`,
+    { hint: "remove it there: add --config FILE" },
   );
 }
 
-function report(context: CliContext, found: readonly FoundEntry[], changes: readonly ChangedFile[]): void {
-  context.output.prose(`Removed ${found.map(({ id }) => `"${safeLine(id)}"`).join(", ")}`);
+/** Prints the commands that remove what is kept. */
+function printKept(context: CliContext, left: readonly LeftOver[]): void {
+  const { output } = context;
+  const lines = left.flatMap(({ command }) =>
+    command === undefined ? [] : [`  ${ownCommand(context)} ${command.map(shellQuote).join(" ")}`],
+  );
+  if (lines.length > 0) output.print("Kept, and used by no entry; remove with:", ...new Set(lines));
+}
+
+function report(
+  context: CliContext,
+  { found, gone }: { readonly found: readonly FoundEntry[]; readonly gone: readonly string[] },
+  changes: readonly ChangedFile[],
+): void {
+  const quoted = (ids: readonly string[]) => ids.map((id) => `"${safeLine(id)}"`).join(", ");
+  if (found.length > 0) context.output.prose(`Removed ${quoted(found.map(({ id }) => id))}`);
+  if (gone.length > 0) context.output.prose(`Removed what was left of ${quoted(gone)}`);
   const lines = changes.flatMap((file) => gatewayLines(context, file));
   context.output.prose(...new Set(lines));
 }

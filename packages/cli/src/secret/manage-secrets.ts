@@ -72,7 +72,8 @@ export async function setSecret(
   output.json({ name: named, identity, result });
   const reference = identity === undefined ? named : `{ store: ${named}, per: identity }`;
   // The secret of one client is used beside a shared one, and its reference says so.
-  const uses = identity === undefined ? await secretUseLines(context, named) : [];
+  const uses =
+    identity === undefined ? await secretUseLines(context, named, { isNew: result !== "changed" }) : [];
   output.prose(
     result === "changed"
       ? "Replaced. Toolspecs send the new value immediately, servers after their next connection or start"

@@ -21,16 +21,27 @@ export function storedNames(value: unknown): readonly string[] {
   );
 }
 
-/** Returns the ids of the servers and toolspecs that use a secret. */
+/** Returns the servers and toolspecs that use a secret, each with its kind. */
 function usersIn({ toolServers, toolspecs }: GatewayConfig, name: string): readonly string[] {
-  return [...toolServers, ...toolspecs].filter((one) => storedNames(one).includes(name)).map(({ id }) => id);
+  const idsOf = (entries: readonly { readonly id: string }[]) =>
+    entries.filter((one) => storedNames(one).includes(name)).map(({ id }) => safeLine(id));
+  return [
+    ...idsOf(toolServers).map((id) => `the server ${id}`),
+    ...idsOf(toolspecs).map((id) => `the toolspec ${id}`),
+  ];
 }
 
 /**
  * Returns what uses a secret that was stored, and when: in the configuration of the running gateway of the home, or
  * without one in that of this folder. Nothing where none uses it, or the configuration cannot be read.
+ *
+ * @param isNew whether there was none before, so that its users waited for it
  */
-export async function secretUseLines(context: CliContext, name: string): Promise<readonly string[]> {
+export async function secretUseLines(
+  context: CliContext,
+  name: string,
+  { isNew }: { readonly isNew: boolean },
+): Promise<readonly string[]> {
   const [running] = findRunningGateways(context.options.home);
   const isServed = running !== undefined && running.configFiles.length > 0;
   const { options, directory } = context;
@@ -40,11 +51,13 @@ export async function secretUseLines(context: CliContext, name: string): Promise
   const users = loaded === undefined ? [] : usersIn(loaded.config, name);
   if (users.length === 0) return [];
   const files = (loaded?.files ?? []).map((file) => safeLine(shortPath(file, directory))).join(", ");
-  const it = users.length === 1 ? "it" : "them";
-  const line = `${users.map(safeLine).join(", ")} in ${files} ${users.length === 1 ? "uses" : "use"} it.`;
-  if (!isServed) return [`${line} Start ${it}: ${ownCommand(context)} serve`];
+  const isOne = users.length === 1;
+  const verb = isNew ? (isOne ? "waits for" : "wait for") : isOne ? "uses" : "use";
+  const all = users.join(", ");
+  const line = `${all.charAt(0).toUpperCase()}${all.slice(1)} in ${files} ${verb} it.`;
+  if (!isServed) return [line, `Start the gateway: ${ownCommand(context)} serve`];
   return [
-    `${line} The running gateway reads it when ${users.length === 1 ? "it connects or starts" : "they connect or start"}: what failed for lack of it is tried again within a minute. See it: ${ownCommand(context)} status`,
+    `${line} The running gateway reads it when ${isOne ? "it connects or starts" : "they connect or start"}: what failed for lack of it is tried again within a minute. See it: ${ownCommand(context)} status`,
   ];
 }
 

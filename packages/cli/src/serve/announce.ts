@@ -45,7 +45,7 @@ export async function announceServers(
   const { output, signal } = context;
   output.print("");
   if (listedSources(gateway.sources()).length === 0)
-    output.print(
+    output.prose(
       "  No tool servers and no toolspecs are configured.",
       `  Next: ${noSourcesText(ownCommand(context))}`,
     );
@@ -65,7 +65,7 @@ export async function announceServers(
   const found = clientPrograms.filter((program) => isInstalled(program, context));
   const instructions = clientLines(endpoint, ownCommand(context), found, output);
   output.print("", ...instructions, "", ...nextCommands(context, gateway), "");
-  output.print(...callApprovalLines(gateway.policySituation(), ownCommand(context)));
+  output.prose(...callApprovalLines(gateway.policySituation(), ownCommand(context)));
   printPauses(output, gateway.status().pauses);
   output.print(output.style("dim", "Press Ctrl-C to stop."));
   if (isFinished) return;

@@ -10,6 +10,7 @@ import type { JsonObject } from "@toolcrib/json";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { noteWrapped } from "../output/note-wrapped.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import type { AddFlags } from "./add-flags.ts";
@@ -35,7 +36,8 @@ export async function addToolspec(
   const chosen = await chooseEntry(context, requested, flags);
   if (chosen === undefined) {
     output.json({ id: null, file: openConfigFile(context).path, entry: null, result: "shown" });
-    output.note(
+    noteWrapped(
+      context,
       `Nothing was added. What the catalog does not have is added by its package, URL or command line: ${ownCommand(context)} add --help`,
     );
     return exitCodes.failed;

@@ -49,7 +49,7 @@ export async function chooseEntry(
   const find = isWord ? namedEntries : offerableEntries;
   const hits = isName ? [] : find(entries, name, offeredMaxCount);
   if (hits.length === 0) {
-    if (isWord && !isName) throw unnamed(context, entries, name);
+    if (!isName) throw isWord ? unnamed(context, entries, name) : unfound(context, name);
     return { entry: await readEntry(context, name, version), version };
   }
   if (isAsking) {
@@ -74,6 +74,17 @@ function unnamed(context: CliContext, entries: readonly CatalogEntry[], word: st
     "CLI_TOOLSPEC_NOT_FOUND",
     `The catalog has nothing with ${JSON.stringify(word)} in its name or title`,
     { hint },
+  );
+}
+
+/** The error for search words that find nothing. */
+export function unfound(context: CliContext, words: string): CliError {
+  return new CliError(
+    "CLI_TOOLSPEC_NOT_FOUND",
+    `The catalog has nothing for ${JSON.stringify(words.slice(0, 200))}`,
+    {
+      hint: `see ${ownCommand(context)} catalog list; a package of a registry is added as npm:NAME or pypi:NAME, a server elsewhere by its URL, and a command line after --: toolcrib add -- node server.js`,
+    },
   );
 }
 

@@ -3,8 +3,12 @@
 import { type EntrySection, entryText } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
 import type { AdoptedSource, Manifest, ManifestCredential } from "@toolcrib/toolspec";
+import { wrapProse } from "../output/fit-styled.ts";
 import { type Output, safeLine } from "../output/output.ts";
 import { type CatalogEntry, toolCountOf } from "./catalog.ts";
+
+/** Indent of the values of facts. */
+const factIndent = " ".repeat(14);
 
 /** Returns name, version and description. */
 export function headingLines({ manifest }: CatalogEntry, output: Output): string[] {
@@ -12,14 +16,18 @@ export function headingLines({ manifest }: CatalogEntry, output: Output): string
   const title = displayName === undefined ? "" : ` ${output.style("dim", safeLine(displayName))}`;
   return [
     `${output.style("bold", name)} ${version}${title}`,
-    ...(description === undefined ? [] : [safeLine(description)]),
+    ...(description === undefined ? [] : wrapProse(safeLine(description), output.width)),
   ];
 }
 
 /** Returns hosts, credentials, variables and the number of tools. */
 export function factLines(entry: CatalogEntry, output: Output): string[] {
   const { manifest, toolspec } = entry;
-  const fact = (name: string, value: string) => `  ${output.style("dim", name.padEnd(12))}${value}`;
+  const fact = (name: string, value: string) => {
+    const [first = "", ...others] = wrapProse(value, output.width - factIndent.length);
+    const line = `  ${output.style("dim", name.padEnd(factIndent.length - 2))}${first}`;
+    return [line, ...others.map((one) => `${factIndent}${one.trimStart()}`)].join("\n");
+  };
   const listed = (manifest.tools ?? []).filter((tool) => tool.default === true).length;
   const variables = Object.entries(toolspec?.variables ?? {});
   const hosts = (manifest.entitlements?.egress ?? []).map(safeLine).join(", ");

@@ -162,8 +162,13 @@ async function readPiped(credentialId: string, name: string, context: ProcessCon
 
 /** Requires a single line, because requests send the value in a header. */
 function oneLine(value: string, name: string): string {
-  if (value.trim() !== "" && !/[\r\n]/.test(value)) return value.trim();
-  throw new CliError("CLI_USAGE", `The value of ${name} cannot be sent: it is empty or has line breaks`, {
+  const given = value.trim();
+  if (given === "" || given === ":")
+    throw new CliError("CLI_USAGE", `Nothing was added: no value was entered for the secret ${name}`, {
+      hint: `repeat the command with the value at hand, or with --without-secrets, and store it later: toolcrib secret set ${name}`,
+    });
+  if (!/[\r\n]/.test(given)) return given;
+  throw new CliError("CLI_USAGE", `Nothing was added: the value of the secret ${name} has line breaks`, {
     hint: "enter only the value, in one line",
   });
 }

@@ -49,7 +49,7 @@ export function reportAdded(
   }
   output.print(`${check} ${isNew ? `added ${id} to ${file.shown}` : `${id} is in ${file.shown}`}`);
   // A running gateway answers the commands below.
-  if (isNew) output.print(...gatewayLines(context, file));
+  if (isNew) output.prose(...gatewayLines(context, file));
   const configFlag = options.configFiles.map((path) => ` --config ${shellQuote(path)}`).join("");
   output.print("", output.style("bold", "Try"), `  ${command} list --server ${id}${configFlag}`);
   const example = offered.find(({ method }) => method === "GET") ?? offered[0];

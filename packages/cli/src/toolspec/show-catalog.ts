@@ -132,8 +132,7 @@ export async function showCatalogEntry(context: CliContext, requested: string): 
       default: isDefault.has(tool.name),
     })),
   });
-  output.prose(...headingLines(entry, output), "");
-  output.print(...factLines(entry, output), "");
+  output.print(...headingLines(entry, output), "", ...factLines(entry, output), "");
   output.table(
     [
       { title: "TOOL", paint: (cell) => output.style("cyan", cell) },
@@ -182,8 +181,7 @@ function showServerEntry(context: CliContext, entry: ServerEntry, requested: str
     ...toJson(entry),
     tools: tools.map(({ name, default: isDefault }) => ({ name, default: isDefault === true })),
   });
-  output.prose(...headingLines(entry, output), "");
-  output.print(...factLines(entry, output), "");
+  output.print(...headingLines(entry, output), "", ...factLines(entry, output), "");
   output.table(
     [{ title: "TOOL", paint: (cell) => output.style("cyan", cell) }, { title: "DEFAULT" }],
     tools.map((tool) => [safeLine(tool.name), tool.default === true ? "yes" : ""]),

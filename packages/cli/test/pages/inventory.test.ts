@@ -156,3 +156,25 @@ test("no command hides in a code block that no test reads", () => {
       assert.ok(name === undefined || /\.sh$|^[^.]+$/.test(name), `${page}: "${name}" is no script`);
     }
 });
+
+test("what a newcomer adds first needs npm alone, and the page says before what others need", () => {
+  const page = "getting-started.md";
+  const text = readPage(page);
+  const added = [...text.matchAll(/^(?:\$ )?toolcrib add (\S+)/gm)].map(([line, what = ""]) => ({
+    what,
+    before: text.slice(0, text.indexOf(line)),
+  }));
+  assert.match(added[0]?.what ?? "", /^npm:/);
+  const programs = { python: /\[uv\]\(https:/, "go-static": /needs Go/ };
+  let others = 0;
+  for (const { what, before } of added) {
+    if (/^(?:npm:|https:)/.test(what)) continue;
+    const [manifest] = globSync(join(root, "catalog/manifests", what, "*.yaml"));
+    assert.ok(manifest !== undefined, `the catalog has no "${what}"`);
+    const [, kind = ""] = /^ {2}builder: (\w+)$/m.exec(readFileSync(manifest, "utf8")) ?? [];
+    const program = programs[kind as keyof typeof programs];
+    if (program !== undefined) assert.match(before, program, what);
+    others += 1;
+  }
+  assert.ok(others > 0);
+});
