@@ -24,7 +24,7 @@ import { ownCommand } from "../serve/own-command.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { writeUserFile } from "../write-user-file.ts";
 import { type FoundEntry, findEntries, positionOf } from "./find-entries.ts";
-import { type LeftOver, leftOverOf } from "./left-over.ts";
+import { keptPackagesOf, type LeftOver, leftOverOf } from "./left-over.ts";
 import { loadOtherConfigs } from "./other-configs.ts";
 
 /** Options of the command. */
@@ -67,8 +67,10 @@ export async function removeEntries(
   const left = others.length === 0 ? all : await leftOverOf(context, before, [after, ...others], ids);
   const isLeft = ({ kind, name }: LeftOver) => left.some((one) => one.kind === kind && one.name === name);
   const shared = all.filter((one) => !isLeft(one));
+  const kept = await keptPackagesOf(context, before, after, ids);
   const uses = [
     ...usesOf(before, ids),
+    ...kept.map(({ name, usedBy }) => `fetched package ${name}: ${usedByText(usedBy)}`),
     ...shared.map(({ kind, name }) => `${kind} ${name}: another configuration of the home uses it`),
   ];
   for (const { path, removed } of changes) {
@@ -90,6 +92,7 @@ export async function removeEntries(
   output.json({
     removed: found.map(({ id, path, section }) => ({ id, file: path, section })),
     leftOver: left.map(({ kind, name }) => ({ kind, name })),
+    keptPackages: kept,
     purged: purge && isWritten,
     dryRun,
     written: isWritten,
@@ -104,6 +107,10 @@ export async function removeEntries(
   report(context, found, changes);
   if (!purge) printKept(context, left);
   return exitCodes.done;
+}
+
+function usedByText(ids: readonly string[]): string {
+  return `${ids.map((id) => `"${id}"`).join(", ")} ${ids.length === 1 ? "uses" : "use"} it`;
 }
 
 /** Prints the commands that remove what is kept: `--purge` finds nothing any more. */
