@@ -121,6 +121,7 @@ describe("a policy engine that fails", () => {
     using policies = await open(text);
     const known = request();
     assert.equal(policies.decide(known).kind, "allow");
+    assert.equal(policies.isDown, false);
     for (let failure = 0; failure < 4; failure += 1) {
       failOnce(t, "statefulIsAuthorized");
       assert.equal(policies.decide(request()).kind, "deny");
@@ -130,7 +131,9 @@ describe("a policy engine that fails", () => {
     assert.ok(denied.kind === "deny" && denied.code === "POLICY_UNAVAILABLE");
     assert.match(denied.reason, /failed 4 times within a minute, and is not loaded again before/);
     assert.equal(policies.decide(known).kind, "allow");
+    assert.equal(policies.isDown, true);
     t.mock.timers.tick(60_000);
+    assert.equal(policies.isDown, false);
     assert.equal(policies.decide(request()).kind, "allow");
   });
 
