@@ -139,6 +139,16 @@ export class CedarPolicies implements FilePolicies, Disposable {
     return cedar;
   }
 
+  /** Whether no engine can be had for now. */
+  get isDown(): boolean {
+    try {
+      this.#engine();
+      return false;
+    } catch {
+      return true;
+    }
+  }
+
   /** Gives an engine these policies. */
   #prepared(cedar: CedarModule): CedarModule {
     const staticPolicies = Object.fromEntries(this.policies.map(({ rule, text }) => [rule, text]));

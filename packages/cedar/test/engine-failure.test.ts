@@ -6,8 +6,8 @@ import { createRequire } from "node:module";
 import { describe, it, type TestContext } from "node:test";
 import { LivePolicies, openOfflinePolicy } from "@toolcrib/cedar";
 import { makeTemporaryDirectory, waitUntil, writeFiles } from "@toolcrib/testing";
-import { localIdentity } from "@toolcrib/tool";
 import { openTestPolicies as open } from "./open-test-policies.ts";
+import { callOf } from "./test-call.ts";
 
 type Engine = typeof import("@cedar-policy/cedar-wasm/nodejs");
 
@@ -23,23 +23,9 @@ const text = `permit(principal, action == Action::"call", resource) when {
 let calls = 0;
 
 /** A request that differs from all others, so that the engine decides it. */
-function request(): Parameters<Awaited<ReturnType<typeof open>>["decide"]>[0] {
+function request(): ReturnType<typeof callOf> {
   calls += 1;
-  const server = { id: "files", transport: "stdio", trustState: "verified" as const };
-  return {
-    identity: localIdentity("token", "ci"),
-    action: "call",
-    target: {
-      ...{ kind: "tool", id: "files:read", name: "read", wireName: "files__read", origin: "server" },
-      version: "",
-      server: { ...server, mutabilityClass: "unknown", labels: {} },
-      ...{ tags: [], isReadOnly: false, isDestructive: true, isIdempotent: false, isOpenWorld: true },
-    },
-    call: {
-      args: { path: `/home/${calls}` },
-      ...{ depth: 0, parentTool: "", era: "modern", now: 0, labels: [], seenLabels: [] },
-    },
-  };
+  return callOf({}, { args: { path: `/home/${calls}` } });
 }
 
 /** Calls `use` from every depth of the stack at which it can end, until `isEnough`. */
@@ -121,6 +107,7 @@ describe("a policy engine that fails", () => {
     using policies = await open(text);
     const known = request();
     assert.equal(policies.decide(known).kind, "allow");
+    assert.equal(policies.isDown, false);
     for (let failure = 0; failure < 4; failure += 1) {
       failOnce(t, "statefulIsAuthorized");
       assert.equal(policies.decide(request()).kind, "deny");
@@ -130,8 +117,73 @@ describe("a policy engine that fails", () => {
     assert.ok(denied.kind === "deny" && denied.code === "POLICY_UNAVAILABLE");
     assert.match(denied.reason, /failed 4 times within a minute, and is not loaded again before/);
     assert.equal(policies.decide(known).kind, "allow");
-    t.mock.timers.tick(60_000);
+    assert.equal(policies.isDown, true);
+    t.mock.timers.tick(59_999);
+    assert.equal(policies.decide(request()).kind, "deny");
+    t.mock.timers.tick(1);
+    assert.equal(policies.isDown, false);
     assert.equal(policies.decide(request()).kind, "allow");
+  });
+
+  it("is replaced again a minute after each replacement, and not after the last one", async (t) => {
+    useClock(t);
+    using policies = await open(text);
+    const decide = () => policies.decide(request()).kind;
+    const fail = () => {
+      failOnce(t, "statefulIsAuthorized");
+      assert.equal(decide(), "deny");
+    };
+    const isDownFor = (ms: number) => {
+      t.mock.timers.tick(ms - 1);
+      assert.equal(decide(), "deny");
+      t.mock.timers.tick(1);
+      assert.equal(decide(), "allow");
+    };
+    fail();
+    assert.equal(decide(), "allow");
+    t.mock.timers.tick(20_000);
+    for (let failure = 0; failure < 2; failure += 1) {
+      fail();
+      assert.equal(decide(), "allow");
+    }
+    fail();
+    isDownFor(40_000);
+    // One replacement was free, and is used.
+    fail();
+    isDownFor(20_000);
+    fail();
+    assert.equal(decide(), "allow");
+    fail();
+    isDownFor(40_000);
+  });
+
+  it("is taken out of use once, and not the one that replaced it, where it fails within a failure", async (t) => {
+    useClock(t);
+    using policies = await open(text);
+    await using live = await LivePolicies.open([{ path: "/main.cedar", name: "main.cedar", text }], {
+      policy: { replaceFiles: () => undefined },
+      attributesOf: () => ({ roles: [], labels: {} }),
+      record: () => undefined,
+      logger: { info() {}, warn() {}, error() {} } as never,
+      onReplaced: () => undefined,
+      checkNames: () => undefined,
+    });
+    const failures = () => live.status().engine?.count ?? 0;
+    const before = failures();
+    const failing = engine();
+    const inner: string[] = [];
+    t.mock.method(failing, "statefulIsAuthorized", () => {
+      // A decision while one is being made: the engine of the outer one is out of use already.
+      inner.push(policies.decide(request()).kind);
+      throw new Error("memory access out of bounds");
+    });
+    assert.equal(policies.decide(request()).kind, "deny");
+    assert.deepEqual(inner, ["allow"]);
+    const replacing = engine();
+    assert.notEqual(replacing, failing);
+    assert.equal(failures(), before + 1);
+    assert.equal(policies.decide(request()).kind, "allow");
+    assert.equal(engine(), replacing);
   });
 
   it("is loaded by the next use where it could not be loaded, and is not counted as failed", async (t) => {

@@ -3,56 +3,13 @@
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import cedar from "@cedar-policy/cedar-wasm/nodejs";
-import type { CallFacts, PolicyRequest, PolicyTarget } from "@toolcrib/policy";
+import type { PolicyRequest, PolicyTarget } from "@toolcrib/policy";
 import { runCount } from "@toolcrib/testing";
-import { localIdentity } from "@toolcrib/tool";
 import fc from "fast-check";
 import { openTestPolicies as open } from "./open-test-policies.ts";
+import { callOf, now } from "./test-call.ts";
 
-/** 2026-03-04 05:06 UTC, a Wednesday. */
-const now = Date.UTC(2026, 2, 4, 5, 6);
 const minuteMs = 60_000;
-
-const facts: CallFacts = {
-  args: {},
-  depth: 0,
-  parentTool: "",
-  era: "modern",
-  now,
-  labels: [],
-  seenLabels: [],
-};
-
-/** A call of a tool of one server. */
-function callOf(target: Partial<PolicyTarget>, call: Partial<CallFacts> = {}): PolicyRequest {
-  const server = {
-    id: "files",
-    transport: "stdio",
-    trustState: "verified",
-    mutabilityClass: "unknown",
-    labels: {},
-  };
-  return {
-    identity: localIdentity("token", "ci"),
-    action: "call",
-    target: {
-      kind: "tool",
-      id: "files:read",
-      name: "read",
-      wireName: "files__read",
-      origin: "server",
-      version: "",
-      server: server as PolicyTarget["server"],
-      tags: [],
-      isReadOnly: false,
-      isDestructive: true,
-      isIdempotent: false,
-      isOpenWorld: true,
-      ...target,
-    },
-    call: { ...facts, ...call },
-  };
-}
 
 const read = callOf({});
 const write = callOf({ id: "files:write", name: "write" });

@@ -4,32 +4,11 @@ import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import cedar from "@cedar-policy/cedar-wasm/nodejs";
 import type { JsonValue } from "@toolcrib/json";
-import type { Decision, PolicyRequest } from "@toolcrib/policy";
+import type { Decision } from "@toolcrib/policy";
 import { runCount } from "@toolcrib/testing";
-import { localIdentity } from "@toolcrib/tool";
 import fc from "fast-check";
 import { openTestPolicies as open } from "./open-test-policies.ts";
-
-function callOf(args: { readonly [name: string]: JsonValue }): PolicyRequest {
-  const server = { id: "files", transport: "stdio", trustState: "verified" as const };
-  return {
-    identity: localIdentity("token", "ci"),
-    action: "call",
-    target: {
-      ...{
-        kind: "tool",
-        id: "files:read",
-        name: "read",
-        wireName: "files__read",
-        origin: "server",
-        version: "",
-      },
-      server: { ...server, mutabilityClass: "unknown", labels: {} },
-      ...{ tags: [], isReadOnly: false, isDestructive: true, isIdempotent: false, isOpenWorld: true },
-    },
-    call: { args, depth: 0, parentTool: "", era: "modern", now: 0, labels: [], seenLabels: [] },
-  };
-}
+import { callOf } from "./test-call.ts";
 
 /** Where the engine cannot read its input, it names a column, which depends on how many policies were opened before. */
 function withoutColumn(decision: Decision): Decision {
@@ -46,7 +25,7 @@ async function evaluations(condition: string, name: string, values: readonly Jso
   using policies = await open(forbidWhen(condition));
   const engine = mock.method(cedar, "statefulIsAuthorized");
   try {
-    for (const value of values) policies.decide(callOf({ [name]: value }));
+    for (const value of values) policies.decide(callOf({}, { args: { [name]: value } }));
     return engine.mock.callCount();
   } finally {
     engine.mock.restore();
@@ -108,7 +87,7 @@ describe("shared decisions", () => {
         using shared = await open(forbidWhen(`${hasBoth}${path} like "${pattern}"`));
         for (const value of [first, ...values]) {
           using fresh = await open(forbidWhen(`${hasBoth}${path} like "${pattern}"`));
-          const request = callOf({ path: value });
+          const request = callOf({}, { args: { path: value } });
           assert.deepEqual(
             shared.decide(request),
             fresh.decide(request),
@@ -145,7 +124,7 @@ describe("shared decisions", () => {
         using shared = await open(forbidWhen(asked));
         for (const one of values) {
           using fresh = await open(forbidWhen(asked));
-          const request = callOf({ path: one, amount: one });
+          const request = callOf({}, { args: { path: one, amount: one } });
           const decision = shared.decide(request);
           assert.deepEqual(
             withoutColumn(decision),

@@ -80,6 +80,26 @@ test("policy matrix and simulate, and why answer about the policy", async () => 
   );
 });
 
+test("simulate decides about a text that its record shortens only where policies could judge it", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const run = (...args: string[]) => runToolcrib(args, setting);
+  writePolicies(
+    directory,
+    `permit(principal in Role::"operator", action, resource);
+permit(principal, action == Action::"call", resource) when { context.arguments.hasTag("text") && context.arguments.getTag("text") like "long*" };`,
+  );
+  for (const [length, code] of [
+    [16_384, 0],
+    [16_385, 3],
+  ] as const) {
+    assert.equal((await run("call", "notes:echo", "--arg", `text=${"x".repeat(length)}`)).code, code);
+    const { calls, same, undecidable } = JSON.parse((await run("policy", "simulate", "--json")).stdout);
+    // The longer one was denied because nothing judges its length.
+    assert.deepEqual([calls, same, undecidable], code === 0 ? [1, 1, 0] : [2, 1, 1]);
+  }
+});
+
 test("why says how a profile would contain a tool", async () => {
   await using directory = await makeTemporaryDirectory();
   const notes = { kind: "stdio", ...fixtureCommand(echoStdioPath) };

@@ -126,6 +126,40 @@ test("--purge removes what only the entry used, and names what stays", async () 
   assert.equal(existsSync(directory.join(".toolcrib/switches.json")), false);
 });
 
+test("--purge removes the fetched versions that only the entry used, and names those that stay and who uses them", async () => {
+  const entry = (id: string, words: string) =>
+    `  - id: ${id}\n    transport: { kind: stdio, command: npx, args: [${words}] }\n`;
+  const [one, two] = ['"-y", "@acme/notes@1.0.0"', '"-y", "@acme/notes@2.0.0"'];
+  const { directory, run } = await setUp(
+    `tool_servers:\n${entry("a", one)}${entry("b", two)}${entry("c", one)}${entry("d", two)}`,
+  );
+  await using _directory = directory;
+  const place = (version: string) => directory.join(`.toolcrib/fetched/npm-${version}`);
+  for (const version of ["1.0.0", "2.0.0", "3.0.0"]) {
+    mkdirSync(place(version), { recursive: true });
+    const receipt = {
+      ...{ version: 1, kind: "npm", packages: [`@acme/notes@${version}`], folder: "v1", program: "program" },
+      ...{ locked: [{ name: "@acme/notes", version, integrity: "sha512-x" }], treeDigest: "0".repeat(64) },
+      ...{ files: 1, bytes: 1, fetchedAt: 1 },
+    };
+    writeFileSync(`${place(version)}/receipt.json`, JSON.stringify(receipt));
+  }
+  const stays = () => ["1.0.0", "2.0.0", "3.0.0"].filter((version) => existsSync(place(version)));
+  const first = await run("remove", "a", "b", "--purge", "--yes");
+  assert.equal(first.code, 0, first.stderr);
+  assert.match(
+    first.stdout,
+    /stays fetched package @acme\/notes 1\.0\.0: "c" uses it\nstays fetched package @acme\/notes 2\.0\.0: "d" uses it\nalso removed fetched package @acme\/notes 3\.0\.0\n/,
+  );
+  assert.deepEqual(stays(), ["1.0.0", "2.0.0"]);
+  // The other version of the same package is used, and this one is not.
+  const second = await run("remove", "c", "--purge", "--yes", "--json");
+  assert.deepEqual(JSON.parse(second.stdout).keptPackages, [{ name: "@acme/notes 2.0.0", usedBy: ["d"] }]);
+  assert.deepEqual(stays(), ["2.0.0"]);
+  assert.equal((await run("remove", "d", "--purge", "--yes")).code, 0);
+  assert.deepEqual(stays(), []);
+});
+
 test("--purge keeps what another configuration of the home uses, and removes nothing where that is not known", async () => {
   const entry = (id: string, names: readonly string[]) =>
     `  - id: ${id}\n    transport:\n      kind: stdio\n      command: node\n      env: { ${names.map((name) => `${name}: { secret_key_ref: ${name} }`).join(", ")} }\n`;

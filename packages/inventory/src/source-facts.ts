@@ -34,6 +34,8 @@ export interface SourceDetails {
     readonly tier?: string;
     /** Why a process that needs a sandbox runs without one. */
     readonly uncontainedReason?: string;
+    /** Present where the scoped network of a process has no names (DNS) until its next start, because its trial had no result. */
+    readonly lacksNames?: true;
     /** Whether every part that restricts the source is enforced. */
     readonly enforced: boolean;
     /** Parts that restrict the source and are enforced. */

@@ -56,6 +56,7 @@ function targetOf(facts: object, namespace: string | undefined, annotations = {}
   const seen: PolicyTarget[] = [];
   policy.replaceFiles({
     digest: "sha256:0",
+    isDown: false,
     decide({ target }) {
       seen.push(target);
       return { kind: "allow", rule: "files" };

@@ -23,6 +23,8 @@ export interface PolicyRequest {
 export interface FilePolicies {
   /** Digest of their texts, such as `sha256:…`. */
   readonly digest: string;
+  /** Whether nothing decides for now: each decision that was not made before is a denial. */
+  readonly isDown: boolean;
   /** Decides a request. Denies what no policy permits. Never throws. */
   decide(request: PolicyRequest): Decision;
   /** Whether the policies can allow `identity` anything of a server. */
@@ -78,6 +80,11 @@ export class AccessPolicy<Subject extends PolicySubject> {
   /** Whether decisions about calls depend on policy files. */
   get hasFiles(): boolean {
     return this.#files !== undefined;
+  }
+
+  /** Whether policy files decide nothing new for now, so that nobody knows what a client may list. */
+  get isDown(): boolean {
+    return this.#files?.isDown === true;
   }
 
   /** The policy files in force; undefined where there are none. */

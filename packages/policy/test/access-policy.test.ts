@@ -33,6 +33,7 @@ function policyOf(
       ? undefined
       : {
           digest: "sha256:0",
+          isDown: files === "deny",
           decide: () => (files === "allow" ? { kind: "allow", rule: "files" } : denied),
           mayReach: () => files === "allow",
         };
@@ -57,6 +58,10 @@ test("both the lists and the files must allow", () => {
   assert.deepEqual(
     [policyOf({}).hasFiles, policyOf({}, "deny").hasFiles, policyOf({}, "deny").filesDigest],
     [false, true, "sha256:0"],
+  );
+  assert.deepEqual(
+    [undefined, "allow", "deny"].map((files) => policyOf({}, files as never).isDown),
+    [false, false, true],
   );
   assert.deepEqual(
     [policyOf({}, "deny"), policyOf({}, "allow"), policyOf({ deny: ["a:x"] }, "allow"), policyOf({})].map(

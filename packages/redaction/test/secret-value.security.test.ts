@@ -411,6 +411,31 @@ test("of parameters of URLs, only those with certain names are found where nothi
   assert.deepEqual(new Set(hidden(amount)), new Set(["hunter2"]));
 });
 
+test("a parameter with a long name is found by its beginning and its end, in linear time", () => {
+  const found = (text: string, parameters?: "certain") =>
+    credentialRanges(text, parameters).map(({ start, end }) => text.slice(start, end));
+  for (const length of [90, 250, 300, 5000, 2_000_000]) {
+    const long = "x".repeat(length);
+    for (const mark of ["?", "?page=2&", "#", ";"]) {
+      const url = `https://a.example/${mark}`;
+      for (const name of [`${long}_token`, `api_key_${long}`]) {
+        assert.deepEqual(found(`see ${url}${name}=hunter2&page=2`), ["hunter2"]);
+        assert.deepEqual(found(`see ${url}${name}=hunter2&page=2`, "certain"), ["hunter2"]);
+      }
+      assert.deepEqual(found(`see ${url}${long}_sig=hunter2`), ["hunter2"]);
+      assert.deepEqual(found(`see ${url}auth_${long}=hunter2`), ["hunter2"]);
+      assert.deepEqual(found(`see ${url}${long}_page=hunter2`), []);
+    }
+    const encoded = `https://a.example/?next=%2Fb%3F${"%78".repeat(length)}%5Ftoken%3Dhunter2%26page%3D2`;
+    assert.deepEqual(found(encoded), ["hunter2"]);
+  }
+  // Quadratic time would take minutes, and a match that remembers each character would end with the stack.
+  for (const piece of ["%", "%25", "%2525252525", "\\", "\\u00", "é", "a%", "key", "_auth", "25"]) {
+    const long = piece.repeat(Math.ceil(2_000_000 / piece.length));
+    for (const text of [`?${long}`, `?${long}=hunter2`, `https://a.example/#${long}%3Dhunter2`]) found(text);
+  }
+});
+
 test("secretVerdict() judges headers, URLs and arguments", () => {
   const cases: readonly (readonly [Parameters<typeof secretVerdict>, ReturnType<typeof secretVerdict>])[] = [
     [["header", "Authorization", "x"], "certain"],

@@ -129,6 +129,8 @@ export class FetchSandbox {
       const output = text(limitedTo(launched.stdout, outputMaxBytes));
       const [printed, exited] = await Promise.all([output, launched.exited]);
       if (exited.code === 0) return printed;
+      // It was ended from outside, and has not failed. A deadline ends with a reason of its own.
+      if (signal.aborted && !isTimeout(signal.reason)) throw signal.reason;
       if (late.aborted) throw failed(place.run, `it took longer than ${stepMaxMs / 1000} s`);
       const refused = exit?.refused() ?? [];
       if (registries !== undefined && refused.length > 0) throw outOfBounds(place.run, refused, registries);
@@ -185,6 +187,10 @@ function exitVariables(url: string): { readonly [name: string]: string } {
   );
   const npm = { npm_config_proxy: url, npm_config_https_proxy: url, npm_config_noproxy: "" };
   return { ...all, ...npm, no_proxy: "", NO_PROXY: "" };
+}
+
+function isTimeout(reason: unknown): boolean {
+  return reason instanceof Error && reason.name === "TimeoutError";
 }
 
 async function* limitedTo(stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {

@@ -11,8 +11,9 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
-import { makePrivateDirectory, readRegularFile, replaceFile, waitForLock } from "@toolcrib/files";
+import { makePrivateDirectory, readRegularFile, replaceFile, tryLock, waitForLock } from "@toolcrib/files";
 import { abortable } from "@toolcrib/lifecycle";
 import type { SpawnRequest } from "@toolcrib/process";
 import { FetchFailures } from "./fetch-failures.ts";
@@ -72,6 +73,10 @@ const recipes: { readonly [kind in PackageKind]: FetchRecipe } = {
 const totalMaxBytes = 20 * 1024 ** 3;
 /** Milliseconds that one gateway waits for the fetch of another. */
 const lockMaxMs = 3_600_000;
+/** Milliseconds between two attempts to take over from another gateway. */
+const lockPollMs = 50;
+/** Milliseconds that one waits to create or remove a folder. */
+const placesLockMaxMs = 60_000;
 /** Fetches at a time. */
 const fetchesMaxCount = 2;
 
@@ -242,20 +247,19 @@ export class PackageStore {
     const { folder: all, logger, now } = this.#deps;
     const place = this.#placeOf(keyOf(run));
     await makePrivateDirectory(all);
-    await mkdir(place, { recursive: true, mode: 0o755 });
-    using lock = await waitForLock(place, "fetch", lockMaxMs);
+    using lock = await this.#takePlace(place);
     if (lock === undefined) {
       throw new RunnersError("PACKAGE_FETCHING", `Another gateway is fetching ${run.packages.join(", ")}`);
     }
     const before = await readReceipt(place);
     if (before !== undefined) return before;
-    await this.#checkTotal();
-    const name = await nextFolder(place);
-    const folder = join(place, name);
-    await mkdir(folder, { mode: 0o755 });
     const startedAt = now();
-    logger.info({ packages: run.packages }, "package.fetching");
     try {
+      await this.#checkTotal();
+      const name = await nextFolder(place);
+      const folder = join(place, name);
+      await mkdir(folder, { mode: 0o755 });
+      logger.info({ packages: run.packages }, "package.fetching");
       const workplace = this.#deps.sandbox.at(run, folder, runner);
       onBegin(workplace);
       const fetched = await recipes[run.kind](run, workplace);
@@ -276,11 +280,39 @@ export class PackageStore {
       logger.info({ ...fields, durationMs: now() - startedAt }, "package.fetched");
       return receipt;
     } catch (error) {
-      await rm(folder, { recursive: true, force: true });
+      await this.#dropPlace(place, lock);
       // The server that needs it reports the reason as its own, once.
       logger.info({ packages: run.packages, reason: messageOf(error) }, "package.fetch.failed");
       throw error;
     }
+  }
+
+  /** Creates the folder of a package and locks it for one fetch; undefined where another gateway has it for too long. */
+  async #takePlace(place: string): Promise<Disposable | undefined> {
+    const deadline = AbortSignal.timeout(lockMaxMs);
+    for (;;) {
+      {
+        using _places = await this.#lockPlaces();
+        await mkdir(place, { recursive: true, mode: 0o755 });
+        const lock = tryLock(place, "fetch", "exclusive");
+        if (lock !== undefined || deadline.aborted) return lock;
+      }
+      await delay(lockPollMs);
+    }
+  }
+
+  /** Removes the folder of a package that could not be fetched, with its lock, which nobody else can take meanwhile. */
+  async #dropPlace(place: string, lock: Disposable): Promise<void> {
+    using _places = await this.#lockPlaces();
+    lock[Symbol.dispose]();
+    await rm(place, { recursive: true, force: true });
+  }
+
+  /** Only its holder creates and removes folders of packages, and takes their locks. */
+  async #lockPlaces(): Promise<Disposable> {
+    const lock = await waitForLock(this.#deps.folder, ".places", placesLockMaxMs);
+    if (lock !== undefined) return lock;
+    throw new RunnersError("PACKAGE_FETCHING", "Another gateway changes the folder of fetched packages");
   }
 
   /** @throws {RunnersError} `PACKAGE_TOO_LARGE` */

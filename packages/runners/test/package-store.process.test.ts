@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
@@ -56,8 +56,7 @@ describe("the package of an npx command", { skip }, () => {
     });
     registry.publish(manifest, { "greet.js": program });
   });
-  beforeEach(async () => {
-    directory = await makeTemporaryDirectory();
+  const openStore = (): PackageStore => {
     const sandbox = new FetchSandbox({
       launcher,
       sandboxes,
@@ -70,7 +69,12 @@ describe("the package of an npx command", { skip }, () => {
       openExit: (request) => exits.open(request),
     });
     const folder = directory.join("home", "fetched");
-    store = new PackageStore({ folder, sandbox, logger, now: Date.now, randomBytes });
+    return new PackageStore({ folder, sandbox, logger, now: Date.now, randomBytes });
+  };
+
+  beforeEach(async () => {
+    directory = await makeTemporaryDirectory();
+    store = openStore();
   });
   after(async () => {
     closing.abort();
@@ -154,7 +158,7 @@ describe("the package of an npx command", { skip }, () => {
       code: "PACKAGE_FETCH_FAILED",
       message: /integrity|EINTEGRITY/,
     });
-    assert.deepEqual(await store.list(), []);
+    assert.deepEqual(readdirSync(directory.join("home", "fetched")), [".places.lock"]);
   });
 
   it("reaches its registry alone: another host is named, and how to allow it", async () => {
@@ -266,5 +270,25 @@ describe("the package of an npx command", { skip }, () => {
     const printed = await Promise.all(Array.from({ length: 5 }, () => run("wanted")));
     assert.deepEqual(new Set(printed), new Set(["hello  from 1\n"]));
     assert.equal(registry.requests.filter((name) => name === "wanted/-/1.0.0.tgz").length, 1);
+  });
+
+  it("is fetched once by gateways that share a folder, and each of them says that it cannot be", async () => {
+    registry.publish({ ...manifest, name: "shared" }, { "greet.js": program });
+    const stores = [store, openStore(), openStore()];
+    const { signal } = new AbortController();
+    const ask = (one: PackageStore, name: string) =>
+      one.toRequest(
+        { program: npx as string, args: [name], env: { PATH: path }, directory: directory.path },
+        { signal },
+      );
+    await Promise.all(stores.map((one) => ask(one, "shared")));
+    assert.equal(registry.requests.filter((name) => name === "shared/-/1.0.0.tgz").length, 1);
+    const failed = await Promise.all(stores.map((one) => codeOf(ask(one, "not-shared"))));
+    assert.deepEqual(
+      failed,
+      stores.map(() => "PACKAGE_FETCH_FAILED"),
+    );
+    const [stored] = await store.list();
+    assert.deepEqual(readdirSync(directory.join("home", "fetched")).sort(), [".places.lock", stored?.key]);
   });
 });

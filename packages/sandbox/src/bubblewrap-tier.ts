@@ -18,7 +18,7 @@ import { RepeatedTrial, type TrialTimes } from "./repeated-trial.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
 import { canReach, chooseUser, type SandboxUser } from "./sandbox-user.ts";
-import { networkWords } from "./scoped-network.ts";
+import { networkWords as scopedNetworkWords } from "./scoped-network.ts";
 import { assembleSeccompProgram, seccompArchitecture } from "./seccomp/seccomp-program.ts";
 import { limitWords, programWords, splitEnvironment } from "./start-words.ts";
 import { commandPath, findCommand } from "./system-commands.ts";
@@ -69,9 +69,11 @@ export class BubblewrapTier implements SandboxTier {
     const given = request.descriptors ?? [];
     const first = firstDescriptor + given.length;
     const network = policy.network === "scoped" ? await this.#networkWords() : [];
+    const lacksNames = network === undefined;
+    const networkWords = network ?? [];
     const args = bubblewrapArguments(plan, policy, {
       user,
-      hasNetwork: policy.network === "allow" || network.length > 0,
+      hasNetwork: policy.network === "allow" || networkWords.length > 0,
       directory,
       env,
       seccomp: first + 1,
@@ -84,13 +86,14 @@ export class BubblewrapTier implements SandboxTier {
     ]);
     const words = [
       ...this.#userWords(user),
-      ...network,
+      ...networkWords,
       ...[command("bwrap"), "--args", String(first), "--"],
       ...[command("prlimit"), ...limitWords(policy.limits), "--"],
       ...programWords([command("env"), "--default-signal=TERM"], held, request, policy),
     ];
     return {
       tier: this.id,
+      ...(lacksNames ? { lacksNames } : {}),
       request: {
         program: "/bin/sh",
         args: ["-c", startScript, "sandbox", ...words],
@@ -134,19 +137,21 @@ export class BubblewrapTier implements SandboxTier {
 
   /**
    * Returns the words that prepare a scoped network. Where this machine does not allow it (a profile of AppArmor that
-   * lets only bwrap create namespaces, no iproute2), bwrap creates a network without names and own addresses.
+   * lets only bwrap create namespaces, no iproute2), bwrap creates a network without names and own addresses. Undefined
+   * where its trial had no result yet.
    */
-  async #networkWords(): Promise<readonly string[]> {
+  async #networkWords(): Promise<readonly string[] | undefined> {
     const ip = findCommand("ip");
     const unshare = findCommand("unshare");
     if (ip === undefined || unshare === undefined) return [];
-    const words = networkWords(unshare, ip);
+    const words = scopedNetworkWords(unshare, ip);
     this.#networkTrial ??= new RepeatedTrial<boolean | undefined>(
       (timeoutMs) => canRun(words, timeoutMs),
       (canPrepare) => canPrepare === undefined,
       this.#trialTimes,
     );
-    return (await this.#networkTrial.result()) === true ? words : [];
+    const canPrepare = await this.#networkTrial.result();
+    return canPrepare === undefined ? undefined : canPrepare ? words : [];
   }
 
   async #problems(timeoutMs: number): Promise<readonly SandboxProblem[]> {

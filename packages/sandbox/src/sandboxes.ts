@@ -111,6 +111,7 @@ export class Sandboxes {
     const held = resources.move();
     return {
       tier: prepared.tier,
+      ...(prepared.lacksNames === true ? { lacksNames: true } : {}),
       request: group?.join(prepared.request) ?? prepared.request,
       [Symbol.asyncDispose]: () => held.disposeAsync(),
     };

@@ -27,6 +27,8 @@ export interface ContainmentState {
   readonly notEnforced: readonly ContainmentPart[];
   /** Why there is no sandbox although it needs one, and how to get it. */
   readonly reason?: string | undefined;
+  /** Whether its scoped network has no names (DNS) until its next start, because the trial of one had no result. */
+  readonly lacksNames?: boolean | undefined;
 }
 
 /** The part of a server that its sandbox depends on. */
@@ -177,7 +179,8 @@ export class ServerSandboxes {
           options,
         );
         resources.use(prepared);
-        this.#states.set(server.id, { tier: prepared.tier, enforced: bySandbox, notEnforced: [] });
+        const { tier, lacksNames } = prepared;
+        this.#states.set(server.id, { tier, enforced: bySandbox, notEnforced: [], lacksNames });
         const held = resources.move();
         return {
           request: prepared.request,

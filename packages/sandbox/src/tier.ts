@@ -44,6 +44,8 @@ export interface TierReport {
 export interface PreparedSandbox extends AsyncDisposable {
   readonly tier: SandboxTierId;
   readonly request: SpawnRequest;
+  /** Whether its scoped network has no names (DNS) because the trial of one had no result; a later start tries it again. */
+  readonly lacksNames?: true;
 }
 
 /** One way to contain a process. */

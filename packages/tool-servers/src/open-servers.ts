@@ -351,6 +351,7 @@ function detailsOf(
       ...(egressPassthrough.length === 0 ? {} : { frontingHosts: egressPassthrough }),
       ...(sandbox === undefined ? {} : { tier: sandbox.tier }),
       ...(sandbox?.reason === undefined ? {} : { uncontainedReason: sandbox.reason }),
+      ...(sandbox?.lacksNames === true ? { lacksNames: true } : {}),
       enforced: notEnforced.length === 0,
       enforcedParts: [...(sandbox?.enforced ?? []), ...containment.enforced],
       notEnforcedParts: notEnforced,

@@ -10,10 +10,11 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { digestServer, type GatewayConfig, type ToolServerConfig } from "@toolcrib/config";
 import { readRegularFile, removeFile } from "@toolcrib/files";
+import type { StoredPackage } from "@toolcrib/runners";
 import { openSecretStore } from "@toolcrib/secrets";
 import { createPinStore, SwitchStore } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
-import { fetchedStore, namedBy, packageWordsOf } from "../sandbox/fetched-store.ts";
+import { fetchedStore, isStartedBy, namedBy, packageWordsOf } from "../sandbox/fetched-store.ts";
 import { storedNames } from "../secret/secret-users.ts";
 
 /** One thing that is left over. */
@@ -167,17 +168,45 @@ async function packagesOf(
   others: readonly ToolServerConfig[],
 ): Promise<readonly LeftOver[]> {
   const store = fetchedStore(context);
-  const removed = servers.flatMap(packageWordsOf);
-  const kept = others.flatMap(packageWordsOf);
-  const all = removed.length === 0 ? [] : await store.list();
-  return all
-    .filter((one) => namedBy(one, removed) && !namedBy(one, kept))
+  return (await fetchedFor(context, servers))
+    .filter((one) => !others.some((other) => isStartedBy(one, other)))
     .map((one) => ({
       kind: "fetched package",
       name: one.shown,
       command: ["fetched", "remove", one.key],
       remove: () => store.remove(one),
     }));
+}
+
+/** The fetched packages that servers name, in all versions. */
+async function fetchedFor(
+  context: CliContext,
+  servers: readonly ToolServerConfig[],
+): Promise<readonly StoredPackage[]> {
+  const words = servers.flatMap(packageWordsOf);
+  if (words.length === 0) return [];
+  return (await fetchedStore(context).list()).filter((one) => namedBy(one, words));
+}
+
+/** A fetched package of a removed entry that other entries use. */
+export interface KeptPackage {
+  readonly name: string;
+  /** Ids of the other entries. */
+  readonly usedBy: readonly string[];
+}
+
+/** Returns the fetched packages of the entries `ids` of `before` that entries of `after` use. */
+export async function keptPackagesOf(
+  context: CliContext,
+  before: GatewayConfig,
+  after: GatewayConfig,
+  ids: readonly string[],
+): Promise<readonly KeptPackage[]> {
+  const servers = serversOf(before).filter(({ id }) => ids.includes(id));
+  return (await fetchedFor(context, servers)).flatMap((one) => {
+    const users = serversOf(after).filter((server) => isStartedBy(one, server));
+    return users.length === 0 ? [] : [{ name: one.shown, usedBy: users.map(({ id }) => id) }];
+  });
 }
 
 async function switchesOf(home: string, ids: readonly string[]): Promise<readonly LeftOver[]> {

@@ -25,7 +25,7 @@ import { ownCommand } from "../serve/own-command.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { writeUserFile } from "../write-user-file.ts";
 import { type FoundEntry, findEntries, positionOf } from "./find-entries.ts";
-import { idsLeftOver, type LeftOver, leftOverOf } from "./left-over.ts";
+import { idsLeftOver, keptPackagesOf, type LeftOver, leftOverOf } from "./left-over.ts";
 import { loadOtherConfigs } from "./other-configs.ts";
 
 /** Options of the command. */
@@ -74,8 +74,10 @@ export async function removeEntries(
     gone.filter((id) => !left.some(({ name }) => name === id)),
     shared,
   );
+  const kept = await keptPackagesOf(context, before, after, ids);
   const uses = [
     ...usesOf(before, ids),
+    ...kept.map(({ name, usedBy }) => `fetched package ${name}: ${usedByText(usedBy)}`),
     ...shared.map(({ kind, name }) => `${kind} ${name}: another configuration of the home uses it`),
   ];
   for (const { path, removed } of changes) {
@@ -99,6 +101,7 @@ export async function removeEntries(
     removed: found.map(({ id, path, section }) => ({ id, file: path, section })),
     gone,
     leftOver: left.map(({ kind, name }) => ({ kind, name })),
+    keptPackages: kept,
     purged: purge && isWritten,
     dryRun,
     written: isWritten,
@@ -113,6 +116,10 @@ export async function removeEntries(
   report(context, { found, gone }, changes);
   if (!purge) printKept(context, left);
   return exitCodes.done;
+}
+
+function usedByText(ids: readonly string[]): string {
+  return `${ids.map((id) => `"${id}"`).join(", ")} ${ids.length === 1 ? "uses" : "use"} it`;
 }
 
 /**

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { ToolServerConfig } from "@toolcrib/config";
-import { PackageStore, type StoredPackage } from "@toolcrib/runners";
+import { PackageStore, readPackageRun, type StoredPackage } from "@toolcrib/runners";
 import type { CliContext } from "../cli-context.ts";
 
 /** Returns the folder of the fetched packages of the home. */
@@ -46,6 +46,35 @@ export function namedBy({ shown }: StoredPackage, words: readonly string[]): boo
   return names.some((name) =>
     words.some((word) => word === name || word.startsWith(`${name}@`) || word.startsWith(`${name}==`)),
   );
+}
+
+/**
+ * Whether a server starts a fetched package: exactly this fetch of it, where its command line says which that is; else
+ * one of its name.
+ */
+export function isStartedBy(fetched: StoredPackage, server: ToolServerConfig): boolean {
+  const run = runOf(server);
+  if (run === undefined) return namedBy(fetched, packageWordsOf(server));
+  const { kind, packages, command, python, recorded } = fetched.receipt;
+  const facts = ({ kind, packages, command, python }: typeof run) =>
+    JSON.stringify([kind, packages, command ?? null, python ?? null]);
+  return recorded === undefined && facts(run) === facts({ kind, packages, command, python, args: [] });
+}
+
+/** The request of a server to its package runner; undefined where it has none, or it is not known from the configuration alone. */
+function runOf({ transport, adopted }: ToolServerConfig): ReturnType<typeof readPackageRun> {
+  if (adopted !== undefined || transport.kind !== "stdio") return undefined;
+  const words = [transport.command, ...transport.args].map((one) =>
+    one.kind === "literal" ? one.text : undefined,
+  );
+  const [program = "", ...args] = words.filter((word) => word !== undefined);
+  if (words.length !== args.length + 1) return undefined;
+  try {
+    return readPackageRun(program, args);
+  } catch {
+    // A command line that no runner of the gateway accepts starts no package.
+    return undefined;
+  }
 }
 
 /** Returns the words of the command line of a server, and the name of the package that it is adopted from. */

@@ -109,6 +109,7 @@ export function printRunning(
     );
   }
   output.prose(
+    ...servers.flatMap((server) => nameLines(server, context)),
     ...servers.flatMap((server) => differenceLines(server, output)),
     ...servers.flatMap(loginLines),
     ...[...servers, ...packages].flatMap(clientSessionLines),
@@ -144,6 +145,15 @@ export function printRunning(
   output.prose(...idleRuleLines(output, status.idleRules));
   output.prose(...anchorLines(output, status.anchors), ...telemetryLines(output, status.telemetry));
   output.prose(...embeddingsLines(output, status.embeddings));
+}
+
+/** A contained process that started without names keeps running without them. A gateway finds a switch within a second. */
+function nameLines({ id, containment }: SourceStatus, context: SourceContext): string[] {
+  if (containment?.lacksNames !== true) return [];
+  const command = (verb: string) => asTyped(`toolcrib ${verb} server ${safeLine(id)}`, context);
+  return [
+    `${context.output.style("yellow", "no names")} ${safeLine(id)}: it started on a machine that was too busy to try its network, and cannot look up hosts (DNS). Start it again: ${command("disable")} && sleep 2 && ${command("enable")}`,
+  ];
 }
 
 /** Returns counts as a list with aligned labels. */

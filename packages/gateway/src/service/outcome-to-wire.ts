@@ -13,6 +13,8 @@ import type { CallTarget } from "../call/call-target.ts";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 
+export const engineFailed = "the policy engine failed; try again in a minute";
+
 /**
  * Returns a denial as its client may read it: without the rules of the gateway, with the text that the author of the
  * rule wrote for clients. The operator reads everything.
@@ -25,8 +27,7 @@ export function forClient(
   if (outcome.kind !== "denied" || isOperator(identity)) return outcome;
   const { code, message, callId } = outcome;
   const denied = `the policy does not allow this call${message === undefined ? "" : `: ${message}`}`;
-  const why = code === "POLICY_DENIED" ? denied : "the policy engine failed; try again in a minute";
-  const reason = `"${shownName}" was not called: ${why}`;
+  const reason = `"${shownName}" was not called: ${code === "POLICY_DENIED" ? denied : engineFailed}`;
   return { ...outcome, reason, hint: `the operator sees the reason: toolcrib why ${callId}` };
 }
 

@@ -11,6 +11,7 @@ import type { IndexedTool, RosterEntry, SourceRoster, ToolIndex, Visibility } fr
 import { type GatewayPolicy, unknownSubject } from "@toolcrib/inventory";
 import { type Identity, isListedFor, isOperator } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
+import { engineFailed } from "./outcome-to-wire.ts";
 import { invalidParams } from "./request-params.ts";
 
 /** Dependencies of the errors. */
@@ -35,23 +36,21 @@ export class UnknownTools {
   }
 
   /**
-   * Returns the error for `name`: `TOOL_UNAVAILABLE` with the reason, or `TOOL_NOT_FOUND`.
+   * Returns the error for `name`: `TOOL_UNAVAILABLE` with the reason, `POLICY_UNAVAILABLE`, or `TOOL_NOT_FOUND`.
    *
    * @param serverId in the view of one server, where names have no prefix
    */
   errorFor(identity: Identity, name: string, serverId?: string): GatewayError {
-    const shown = name.slice(0, nameMaxLength);
+    const [shown, data] = [name.slice(0, nameMaxLength), { rpcCode: invalidParams }];
     const reason = this.reasonFor(identity, shown, serverId);
-    if (reason !== undefined) {
-      return new GatewayError("TOOL_UNAVAILABLE", `The tool "${shown}" cannot be called: ${reason}`, {
-        rpcCode: invalidParams,
-      });
-    }
+    if (reason !== undefined)
+      return new GatewayError("TOOL_UNAVAILABLE", `The tool "${shown}" cannot be called: ${reason}`, data);
+    // Nothing decides what a client may know: the answer is the same for all names.
+    if (this.#deps.policy.isDown && !isOperator(identity))
+      return new GatewayError("POLICY_UNAVAILABLE", `"${shown}" was not called: ${engineFailed}`, data);
     const meant = this.#similarTool(identity, shown, serverId);
-    return new GatewayError("TOOL_NOT_FOUND", `Unknown tool: "${shown}"`, {
-      rpcCode: invalidParams,
-      hint: meant === undefined ? "see tools/list, or search_tools" : `did you mean "${meant}"?`,
-    });
+    const hint = meant === undefined ? "see tools/list, or search_tools" : `did you mean "${meant}"?`;
+    return new GatewayError("TOOL_NOT_FOUND", `Unknown tool: "${shown}"`, { ...data, hint });
   }
 
   /**
