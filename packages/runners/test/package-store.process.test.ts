@@ -272,7 +272,7 @@ describe("the package of an npx command", { skip }, () => {
     assert.equal(registry.requests.filter((name) => name === "wanted/-/1.0.0.tgz").length, 1);
   });
 
-  it("is fetched once by gateways that share a folder, and each of them says that it cannot be", async () => {
+  it("is asked for once by gateways that share a folder, and each of them says that it cannot be fetched", async () => {
     registry.publish({ ...manifest, name: "shared" }, { "greet.js": program });
     const stores = [store, openStore(), openStore()];
     const { signal } = new AbortController();

@@ -37,6 +37,9 @@ export interface AdviceFacts {
 /** An address of a host in a scoped network. */
 const standInAddress = /\b198\.1[89]\.\d{1,3}\.\d{1,3}\b/;
 
+/** The end of the name of a file that is written first and then renamed to the name before it. */
+const temporarySuffix = /(?:\.[\da-f-]{4,64})?\.te?mp$/i;
+
 /** Returns advice about a text with which a server failed; undefined where its containment has nothing to do with it. */
 export function adviceOn(text: string, facts: AdviceFacts): string | undefined {
   const { server } = facts;
@@ -89,7 +92,7 @@ function closedAdvice(
   const folder = "/path/to/folder";
   const place = isAllowed ? "a folder of write_paths" : folder;
   // A text of the server decides about the name, which becomes a part of a line of the configuration.
-  const [name = "FILE"] = /^[\w-][\w.-]{0,63}$/.exec(basename(path ?? "")) ?? [];
+  const [name = "FILE"] = /^[\w-][\w.-]{0,63}$/.exec(basename(path ?? "").replace(temporarySuffix, "")) ?? [];
   const named =
     variable === undefined
       ? `in args or env, as its documentation says, the setting for its file or folder, with a place in ${place}`

@@ -41,6 +41,16 @@ test("the advice names the variable of each package of the catalog that writes a
   }
 });
 
+test("the file is the one that a server renames its temporary one to", () => {
+  for (const path of [
+    "/usr/lib/server/kept.jsonl.3b4dc7140a36b9fff1d022a00fe6c50a.tmp",
+    "/usr/lib/server/kept.jsonl.tmp",
+  ]) {
+    const advice = adviceFor(["@modelcontextprotocol/server-memory"], path);
+    assert.match(advice ?? "", /MEMORY_FILE_PATH: \/path\/to\/folder\/kept\.jsonl \}$/, path);
+  }
+});
+
 test("what a server prints is no part of the line that is to be written", () => {
   const advice = adviceFor(["@modelcontextprotocol/server-memory"], "/usr/x }, trust_state= certified #");
   assert.match(advice ?? "", /env: \{ MEMORY_FILE_PATH: \/path\/to\/folder\/FILE \}$/);
