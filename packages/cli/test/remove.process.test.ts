@@ -1,10 +1,10 @@
 /** `toolcrib remove`: entries leave the configuration, and every other byte stays. */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
-import { echoServer, runToolcrib } from "./transcript.ts";
+import { runToolcrib } from "./transcript.ts";
 
 async function setUp(text: string, name = "toolcrib.yaml") {
   const directory = await makeTemporaryDirectory();
@@ -115,7 +115,7 @@ test("--purge removes what only the entry used, and names what stays", async () 
   assert.match(purged.stdout, /also removed secret OWN/, purged.stderr);
   assert.doesNotMatch(text(), /id: a\b/);
   const last = (await run("remove", "b", "--yes")).stdout;
-  // Nothing is left by the id of b.
+  // Pasted afterwards, --purge would find nothing.
   assert.match(last, /\nWhat is not used any more is kept\n/);
   assert.doesNotMatch(last, /--purge/);
   const secrets = (await run("secret", "list")).stdout;
@@ -197,50 +197,4 @@ test("unfinished files that killed commands left beside the configuration are re
   for (const path of [old, other]) utimesSync(path, 1_000_000, 1_000_000);
   assert.equal((await run("remove", "a", "--yes")).code, 0);
   assert.deepEqual([old, fresh, other].map(existsSync), [false, true, true]);
-});
-
-test("--purge of an entry that is gone removes what is left of it, and refuses names without anything", async () => {
-  const entry = JSON.stringify({ ...echoServer("echo"), trust_state: "certified" });
-  const other = JSON.stringify({ ...echoServer("kept"), trust_state: "certified" });
-  const { directory, run, text } = await setUp(`tool_servers:\n  - ${entry}\n  - ${other}\n`);
-  await using _directory = directory;
-  const [pins, definitions] = ["pins", "definitions"].map((name) => directory.join(`.toolcrib/${name}`));
-  const filesIn = (folder = "") => (existsSync(folder) ? readdirSync(folder).length : 0);
-  assert.equal((await run("list")).code, 0);
-  assert.equal((await run("disable", "server", "echo")).code, 0);
-  assert.deepEqual([filesIn(pins), filesIn(definitions)], [2, 2]);
-  const removed = await run("remove", "echo", "--yes");
-  assert.match(
-    removed.stdout,
-    /\nKept, and used by no entry; remove with:\n {2}\S.* remove echo --purge\n$/,
-    removed.stderr,
-  );
-  const after = text();
-  const dry = await run("remove", "echo", "--purge", "--dry-run");
-  assert.match(
-    dry.stdout,
-    /^Not in the configuration any more: echo\nremoved pins echo\nremoved definitions echo\nremoved switch echo\nNothing was changed/,
-  );
-  assert.deepEqual([filesIn(pins), filesIn(definitions)], [2, 2]);
-  const noTerminal = await run("remove", "echo", "--purge");
-  assert.deepEqual([noTerminal.code, /add --yes/.test(noTerminal.stderr)], [2, true]);
-  // Another configuration of the home that has the entry needs all of it.
-  const shared = directory.join(".toolcrib/toolcrib.yaml");
-  writeFileSync(shared, `tool_servers:\n  - ${entry}\n`);
-  const refused = await run("remove", "echo", "--purge", "--yes");
-  assert.equal(refused.code, 4, refused.stdout);
-  assert.match(
-    refused.stderr,
-    /no "echo", and another one of the home uses it \(pins, definitions, switch\)\nhint: .*--config/,
-  );
-  rmSync(shared);
-  const purged = await run("remove", "echo", "--purge", "--yes");
-  assert.equal(purged.code, 0, purged.stderr);
-  assert.match(purged.stdout, /\nRemoved what was left of "echo"\n$/);
-  assert.deepEqual([filesIn(pins), filesIn(definitions), text()], [1, 1, after]);
-  assert.equal(existsSync(directory.join(".toolcrib/switches.json")), false);
-  for (const id of ["echo", "nothing"]) {
-    const unknown = await run("remove", id, "--purge", "--yes");
-    assert.deepEqual([unknown.code, /no tool server and no toolspec/.test(unknown.stderr)], [4, true]);
-  }
 });

@@ -97,9 +97,7 @@ export class DefinitionMemory {
         this.#deps.logger.warn({ server, path, reason }, "remembered definitions are not used");
       }
     }
-    return new ServerMemory(server, { remembered, written: text }, (changed) =>
-      this.#write(server, path, changed),
-    );
+    return new ServerMemory(remembered, text, (changed) => this.#write(server, path, changed));
   }
 
   async #read(path: string): Promise<string> {
@@ -155,7 +153,6 @@ export class DefinitionMemory {
 export class ServerMemory implements AsyncDisposable {
   /** The definitions of the last run, if they can be used. */
   readonly remembered: RememberedServer | undefined;
-  readonly #server: string;
   readonly #write: (text: string) => Promise<void>;
   readonly #stopping = new AbortController();
   readonly #dispose = disposeOnce(() => this.#flush());
@@ -164,11 +161,10 @@ export class ServerMemory implements AsyncDisposable {
   #work: Promise<void> | undefined;
 
   constructor(
-    server: string,
-    { remembered, written }: { readonly remembered: RememberedServer | undefined; readonly written: string },
+    remembered: RememberedServer | undefined,
+    written: string,
     write: (text: string) => Promise<void>,
   ) {
-    this.#server = server;
     this.remembered = remembered;
     this.#written = written;
     this.#write = write;
@@ -187,8 +183,7 @@ export class ServerMemory implements AsyncDisposable {
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
     while (this.#next !== undefined) {
-      // The id first: what a removed server left is found by the beginnings of the files.
-      const text = JSON.stringify({ formatVersion, server: this.#server, ...this.#next });
+      const text = JSON.stringify({ formatVersion, ...this.#next });
       this.#next = undefined;
       if (text !== this.#written) {
         this.#written = text;

@@ -10,7 +10,7 @@ export const command = defineCommand({
     yes: { help: "do not ask" },
     dryRun: { help: "show what would be removed, and remove nothing" },
     purge: {
-      help: "also remove what nothing else uses: its stored secrets, pins, remembered definitions and fetched packages; of an entry that is gone already, what is left by its id",
+      help: "also remove what nothing else uses: its stored secrets, pins, remembered definitions and fetched packages",
     },
   },
   examples: ["toolcrib remove github --dry-run", "toolcrib remove github --purge --yes"],

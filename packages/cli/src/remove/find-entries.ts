@@ -21,14 +21,12 @@ type Layer = ReturnType<typeof parseConfigLayer>;
 /**
  * Returns the places of `ids` in `files`: of an id in several files the last, which is the one in force.
  *
- * @param isLeft whether something is left of an entry that is gone: such an id is no error, and has no place
  * @throws {CliError} `CLI_SERVER_NOT_FOUND`, `CLI_CONFIG_NOT_EDITABLE`
  */
 export async function findEntries(
   context: CliContext,
   ids: readonly string[],
   files: readonly string[],
-  isLeft: (id: string) => boolean,
 ): Promise<readonly FoundEntry[]> {
   const layers = files.map((file) => {
     const path = resolve(context.directory, file);
@@ -36,7 +34,7 @@ export async function findEntries(
   });
   const known = layers.flatMap(({ layer }) => [...layer.serverIds, ...layer.toolspecIds].map(({ id }) => id));
   const packages = await installedIds(context);
-  return [...new Set(ids)].flatMap((id) => {
+  return [...new Set(ids)].map((id) => {
     const found = layers.findLast(({ layer }) => has(layer, id));
     if (found !== undefined) {
       const section = sectionOf(found.layer, id);
@@ -49,8 +47,6 @@ export async function findEntries(
         },
       );
     }
-    // Packages are sources, too, and what is in the home by the id of an installed one is its own.
-    if (isLeft(id) && !packages.includes(id)) return [];
     throw unknown(id, known, packages);
   });
 }

@@ -1,15 +1,13 @@
 /**
  * Things that stay in the home after entries are removed from the configuration, and nothing else uses: stored secrets,
- * pins, remembered definitions, fetched packages and switches. Removed on request only. Of entries that are gone already,
- * pins, definitions and switches are found by their ids; secrets and packages have commands of their own.
+ * pins, remembered definitions, fetched packages and switches. Removed on request only.
  */
 
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { digestServer, type GatewayConfig, type ToolServerConfig } from "@toolcrib/config";
-import { readRegularFile, removeFile } from "@toolcrib/files";
+import { removeFile } from "@toolcrib/files";
 import type { StoredPackage } from "@toolcrib/runners";
 import { openSecretStore } from "@toolcrib/secrets";
 import { createPinStore, SwitchStore } from "@toolcrib/store";
@@ -21,13 +19,13 @@ import { storedNames } from "../secret/secret-users.ts";
 export interface LeftOver {
   readonly kind: "secret" | "pins" | "definitions" | "fetched package" | "switch";
   readonly name: string;
-  /** The words of the command that removes it once the entry is gone; undefined where none does. */
+  /** The words of the command that removes it once the entry is gone; undefined where only `remove --purge` does. */
   readonly command?: readonly string[];
   remove(): Promise<void>;
 }
 
 /**
- * Returns what only the entries `ids` use: entries of `before`, or ones that are gone.
+ * Returns what only the entries `ids` of `before` use.
  *
  * @param others the configuration without them, and other configurations of the home
  */
@@ -49,24 +47,10 @@ export async function leftOverOf(
   return [
     ...(await secretsOf(context, before, others)),
     ...(await pinsOf(home, free)),
-    ...(await definitionsOf(
-      home,
-      free,
-      servers.filter((server) => !digests.has(digestServer(server))),
-    )),
+    ...servers.flatMap((server) => (digests.has(digestServer(server)) ? [] : definitionsOf(home, server))),
     ...(await packagesOf(context, servers, keptServers)),
     ...(await switchesOf(home, free)),
   ];
-}
-
-/** Returns those of `ids` by which the home has something that does not need their entries to be found. */
-export async function idsLeftOver(home: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const left = [
-    ...(await pinsOf(home, ids)),
-    ...(await definitionsOf(home, ids, [])),
-    ...(await switchesOf(home, ids)),
-  ];
-  return new Set(left.map(({ name }) => name));
 }
 
 function serversOf({ toolServers, disabled }: GatewayConfig): readonly ToolServerConfig[] {
@@ -110,56 +94,14 @@ async function pinsOf(home: string, ids: readonly string[]): Promise<readonly Le
       await using own = open();
       await own.delete(id, pins.version);
     };
-    left.push({ kind: "pins", name: id, command: purgeOf(id), remove });
+    left.push({ kind: "pins", name: id, remove });
   }
   return left;
 }
 
-/** The command that removes what is left of an entry that is gone. */
-function purgeOf(id: string): readonly string[] {
-  return ["remove", id, "--purge"];
-}
-
-/** The beginning of a file of definitions, which names its server. */
-const definitionsHead = /^\{"formatVersion":\d+,"server":"([A-Za-z0-9._-]+)",/;
-const headMaxBytes = 1024;
-
-/** @param ids of servers, of each of which all files are returned. @param servers whose files are known by their declarations */
-async function definitionsOf(
-  home: string,
-  ids: readonly string[],
-  servers: readonly ToolServerConfig[],
-): Promise<readonly LeftOver[]> {
-  const folder = join(home, "definitions");
-  const left = new Map<string, LeftOver>();
-  const add = (path: string, name: string, command?: readonly string[]) =>
-    left.set(path, {
-      kind: "definitions",
-      name,
-      ...(command === undefined ? {} : { command }),
-      remove: () => removeFile(path),
-    });
-  for (const server of servers) {
-    const path = join(folder, `${digestServer(server)}.json`);
-    if (existsSync(path)) add(path, server.id);
-  }
-  const names = existsSync(folder) ? await readdir(folder) : [];
-  for (const name of names.filter((one) => /^[0-9a-f]{64}\.json$/.test(one))) {
-    const path = join(folder, name);
-    const id = await serverOf(path);
-    if (id !== undefined && ids.includes(id)) add(path, id, purgeOf(id));
-  }
-  return [...left.values()];
-}
-
-/** Returns the id of the server whose definitions a file has; undefined where it does not say it, or cannot be read. */
-async function serverOf(path: string): Promise<string | undefined> {
-  try {
-    const { bytes } = await readRegularFile(path, headMaxBytes);
-    return definitionsHead.exec(new TextDecoder().decode(bytes))?.[1];
-  } catch {
-    return undefined;
-  }
+function definitionsOf(home: string, server: ToolServerConfig): readonly LeftOver[] {
+  const path = join(home, "definitions", `${digestServer(server)}.json`);
+  return existsSync(path) ? [{ kind: "definitions", name: server.id, remove: () => removeFile(path) }] : [];
 }
 
 async function packagesOf(
@@ -215,7 +157,6 @@ async function switchesOf(home: string, ids: readonly string[]): Promise<readonl
   return own.map(({ kind, name }) => ({
     kind: "switch",
     name,
-    command: purgeOf(name),
     remove: () => store.change([], [{ kind, name }]),
   }));
 }

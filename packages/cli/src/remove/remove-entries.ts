@@ -1,7 +1,6 @@
 /**
  * `toolcrib remove`: takes entries out of the configuration files that contain them. It shows the lines, asks, and
- * writes a file only where the configuration without them is valid. All other bytes of the files stay. With `--purge`,
- * it also removes what is left in the home of entries that are gone already.
+ * writes a file only where the configuration without them is valid. All other bytes of the files stay.
  */
 
 import { randomBytes } from "node:crypto";
@@ -25,7 +24,7 @@ import { ownCommand } from "../serve/own-command.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { writeUserFile } from "../write-user-file.ts";
 import { type FoundEntry, findEntries, positionOf } from "./find-entries.ts";
-import { idsLeftOver, keptPackagesOf, type LeftOver, leftOverOf } from "./left-over.ts";
+import { keptPackagesOf, type LeftOver, leftOverOf } from "./left-over.ts";
 import { loadOtherConfigs } from "./other-configs.ts";
 
 /** Options of the command. */
@@ -51,9 +50,7 @@ export async function removeEntries(
 ): Promise<ExitCode> {
   const { output } = context;
   const files = findConfigFiles(context);
-  const leftIds = purge ? await idsLeftOver(context.options.home, ids) : new Set<string>();
-  const found = await findEntries(context, ids, files, (id) => leftIds.has(id));
-  const gone = [...new Set(ids)].filter((id) => !found.some((one) => one.id === id));
+  const found = await findEntries(context, ids, files);
   const changes = changesOf(context, found);
   const textOf = textsOf(context, changes);
   const after = (await loadCliConfig(context, {}, { textOf })).config;
@@ -70,10 +67,6 @@ export async function removeEntries(
   const left = others.length === 0 ? all : await leftOverOf(context, before, [after, ...others], ids);
   const isLeft = ({ kind, name }: LeftOver) => left.some((one) => one.kind === kind && one.name === name);
   const shared = all.filter((one) => !isLeft(one));
-  refuseShared(
-    gone.filter((id) => !left.some(({ name }) => name === id)),
-    shared,
-  );
   const kept = await keptPackagesOf(context, before, after, ids);
   const uses = [
     ...usesOf(before, ids),
@@ -85,13 +78,12 @@ export async function removeEntries(
     for (const line of removed.flatMap((one) => one.trimEnd().split(/\r?\n/)))
       output.print(output.style("red", `- ${safeText(line)}`));
   }
-  if (gone.length > 0) output.prose(`Not in the configuration any more: ${gone.map(safeLine).join(", ")}`);
   for (const use of uses) output.prose(`${output.style("yellow", "stays")} ${safeLine(use)}`);
   for (const [shown, { length }] of Map.groupBy(left, ({ kind, name }) => `${kind} ${safeLine(name)}`))
     output.prose(
-      `${output.style("yellow", purge ? (found.length === 0 ? "removed" : "also removed") : "not used any more")} ${shown}${length === 1 ? "" : ` (fetched ${length} times)`}`,
+      `${output.style("yellow", purge ? "also removed" : "not used any more")} ${shown}${length === 1 ? "" : ` (fetched ${length} times)`}`,
     );
-  // Where the entry stays for now; once it is gone, each thing has a command of its own.
+  // Where the entry stays for now: --purge finds nothing to delete once it is gone.
   if (left.length > 0 && !purge)
     output.prose(
       `What is not used any more is kept${yes && !dryRun ? "" : "; remove --purge deletes it with the entry"}`,
@@ -99,7 +91,6 @@ export async function removeEntries(
   const isWritten = !dryRun && (yes || (await isConfirmed(context, purge)));
   output.json({
     removed: found.map(({ id, path, section }) => ({ id, file: path, section })),
-    gone,
     leftOver: left.map(({ kind, name }) => ({ kind, name })),
     keptPackages: kept,
     purged: purge && isWritten,
@@ -113,7 +104,7 @@ export async function removeEntries(
   await write(context, changes);
   await recordRemoved(context, changes, found);
   if (purge) for (const one of left) await one.remove();
-  report(context, { found, gone }, changes);
+  report(context, found, changes);
   if (!purge) printKept(context, left);
   return exitCodes.done;
 }
@@ -122,38 +113,19 @@ function usedByText(ids: readonly string[]): string {
   return `${ids.map((id) => `"${id}"`).join(", ")} ${ids.length === 1 ? "uses" : "use"} it`;
 }
 
-/**
- * @param kept ids of entries that are gone, and of which nothing is left for this command
- * @throws {CliError} `CLI_SERVER_NOT_FOUND`
- */
-function refuseShared(kept: readonly string[], shared: readonly LeftOver[]): void {
-  const [id] = kept;
-  if (id === undefined) return;
-  const what = shared.filter(({ name }) => name === id).map(({ kind }) => kind);
-  throw new CliError(
-    "CLI_SERVER_NOT_FOUND",
-    `Nothing was removed: this configuration has no "${safeLine(id)}", and another one of the home uses it${what.length === 0 ? "" : ` (${what.join(", ")})`}`,
-    { hint: "remove it there: add --config FILE" },
-  );
-}
-
-/** Prints the commands that remove what is kept. */
+/** Prints the commands that remove what is kept: `--purge` finds nothing any more. */
 function printKept(context: CliContext, left: readonly LeftOver[]): void {
   const { output } = context;
-  const lines = left.flatMap(({ command }) =>
-    command === undefined ? [] : [`  ${ownCommand(context)} ${command.map(shellQuote).join(" ")}`],
+  const commands = left.flatMap(({ command }) => (command === undefined ? [] : [command]));
+  if (commands.length === 0) return;
+  output.print(
+    "Kept, and used by no entry; remove with:",
+    ...commands.map((words) => `  ${ownCommand(context)} ${words.map(shellQuote).join(" ")}`),
   );
-  if (lines.length > 0) output.print("Kept, and used by no entry; remove with:", ...new Set(lines));
 }
 
-function report(
-  context: CliContext,
-  { found, gone }: { readonly found: readonly FoundEntry[]; readonly gone: readonly string[] },
-  changes: readonly ChangedFile[],
-): void {
-  const quoted = (ids: readonly string[]) => ids.map((id) => `"${safeLine(id)}"`).join(", ");
-  if (found.length > 0) context.output.prose(`Removed ${quoted(found.map(({ id }) => id))}`);
-  if (gone.length > 0) context.output.prose(`Removed what was left of ${quoted(gone)}`);
+function report(context: CliContext, found: readonly FoundEntry[], changes: readonly ChangedFile[]): void {
+  context.output.prose(`Removed ${found.map(({ id }) => `"${safeLine(id)}"`).join(", ")}`);
   const lines = changes.flatMap((file) => gatewayLines(context, file));
   context.output.prose(...new Set(lines));
 }
