@@ -32,14 +32,12 @@ import {
   type Connection,
   listConnections,
   lockConnections,
-  newConnectionId,
   readConnection,
   removeLeftFile,
   sha256Of,
   writeConnection,
-  writeLeftFile,
 } from "./connection-store.ts";
-import { connectionIdOf, isOwnEntry, ownerOf } from "./entry-owner.ts";
+import { isOwnEntry, ownerOf } from "./entry-owner.ts";
 import { ensureToken, type GatewayEntry, gatewayEntry } from "./gateway-entry.ts";
 import { noteOtherConfiguration } from "./other-configuration.ts";
 import { tokenState } from "./token-state.ts";
@@ -305,7 +303,7 @@ async function makeChange(
   const { home } = context.options;
   // With the token that exists now, and with what the client wrote into its file since the preview.
   const { file, gateway } = await planChange(context, program, flags);
-  const recorded = await readConnection(home, program.id);
+  const earlier = await readConnection(home, program.id);
   let names: readonly string[] = [];
   await changeClientFile(file, async (before) => {
     const text = inFile(file, () => {
@@ -314,25 +312,15 @@ async function makeChange(
       return withServer(rest, program, serverName, gateway.entry);
     });
     const isCreated = gateway.token !== undefined && created.has(gateway.token);
-    const createdToken = isCreated ? gateway.token : recorded?.createdToken;
-    const here = recorded?.file === file ? recorded : undefined;
-    const isReplaced = here !== undefined && !isOwnEntry(context, before ?? "", program, here);
-    // Another home replaced its entry with --force: this is a new connection, after the one of that home.
-    if (isReplaced) await writeLeftFile(home, program.id, here, before ?? "");
-    const earlier = isReplaced ? undefined : here;
-    const place = { file, server: serverName };
+    const createdToken = isCreated ? gateway.token : earlier?.createdToken;
     await writeConnection(home, program.id, {
-      ...place,
-      before: toBytes(fileBefore(program, before, earlier)),
+      file,
+      server: serverName,
+      before: toBytes(fileBefore(program, before, file, earlier)),
       writtenSha256: sha256Of(text),
       owner: ownerOf(serverIn(text, program, serverName)),
       createdToken,
-      moved: [...new Set([...(earlier?.moved ?? []), ...names])],
-      id: earlier === undefined ? newConnectionId() : earlier.id,
-      replacedId:
-        earlier === undefined
-          ? await connectionIdOf(context, before ?? "", program, place)
-          : earlier.replacedId,
+      moved: [...new Set([...(earlier?.file === file ? earlier.moved : []), ...names])],
     });
     return text;
   });
@@ -349,11 +337,12 @@ function unchangedNames({ program, names, text }: Move, now: string): readonly s
 function fileBefore(
   program: ClientProgram,
   text: string | undefined,
+  file: string,
   earlier: Connection | undefined,
 ): string | undefined {
-  if (text === undefined || earlier === undefined) return text;
+  if (text === undefined || earlier === undefined || earlier.file !== file) return text;
   if (sha256Of(text) === earlier.writtenSha256) return fromBytes(earlier.before);
-  return inFile(earlier.file, () => withoutGateway(text, program, earlier));
+  return inFile(file, () => withoutGateway(text, program, earlier));
 }
 
 /**

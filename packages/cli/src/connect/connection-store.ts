@@ -15,7 +15,7 @@ import {
   replaceFile,
   waitForLock,
 } from "@toolcrib/files";
-import { isJsonObject, type JsonValue, parseJson } from "@toolcrib/json";
+import { isJsonObject, parseJson } from "@toolcrib/json";
 import { CliError } from "../cli-error.ts";
 
 /** A connected client. */
@@ -34,24 +34,20 @@ export interface Connection {
   readonly createdToken: string | undefined;
   /** Names of servers that were taken out of the file, because the gateway serves them. */
   readonly moved: readonly string[];
-  /** A random text that names this connection; undefined in records of earlier versions. */
-  readonly id: string | undefined;
-  /** The `id` of the connection of another home whose entry was replaced with --force; undefined where none is known. */
-  readonly replacedId: string | undefined;
 }
 
 /**
- * `<home>/connections/CLIENT.left.json`: a connection that ended without a change of its file, because another home had
- * replaced its entry with --force. It is the only proof that the entry of before in the record of that home is of no use,
- * and has the file as it was before this entry.
+ * `<home>/connections/CLIENT.left.json`: a file of a client that a disconnected home left as it was, because another home had
+ * replaced its entry with --force. It is the only proof that the entry of before in the record of that home is of no use.
  */
 export interface LeftFile {
   readonly file: string;
   /** SHA-256 of its bytes at that time, as hexadecimal digits. */
   readonly leftSha256: string;
-  /** The connection that ended; undefined in records of earlier versions. */
-  readonly connection: Connection | undefined;
 }
+
+/** Largest `LeftFile`. */
+const leftMaxBytes = 64 * 1024;
 
 /** Largest record: the largest file of a client as base64, and the rest. */
 const recordMaxBytes = 100 * 1024 * 1024;
@@ -76,57 +72,32 @@ export async function lockConnections(home: string): Promise<Disposable> {
 
 /** Returns the connection of a client; undefined where there is none, or its record is damaged. */
 export async function readConnection(home: string, clientId: string): Promise<Connection | undefined> {
-  return toConnection(await readRecord(pathOf(home, clientId)), clientId);
-}
-
-/** Returns the value in a record; undefined where there is none, or it is damaged. */
-async function readRecord(path: string): Promise<JsonValue | undefined> {
   try {
-    const { bytes } = await readRegularFile(path, recordMaxBytes);
-    return parseJson(new TextDecoder().decode(bytes), { maxLength: recordMaxBytes });
+    const { bytes } = await readRegularFile(pathOf(home, clientId), recordMaxBytes);
+    const value = parseJson(new TextDecoder().decode(bytes), { maxLength: recordMaxBytes });
+    if (!isJsonObject(value)) return undefined;
+    const { file, server, before, writtenSha256, owner, createdToken, moved } = value;
+    if (typeof file !== "string" || typeof server !== "string" || typeof writtenSha256 !== "string")
+      return undefined;
+    return {
+      file,
+      server,
+      before: typeof before === "string" ? before : undefined,
+      writtenSha256,
+      owner: typeof owner === "string" ? owner : undefined,
+      // The token of a client has its name; any other text could name another file.
+      createdToken: createdToken === clientId ? createdToken : undefined,
+      moved: Array.isArray(moved) ? moved.filter((name) => typeof name === "string") : [],
+    };
   } catch {
     return undefined;
   }
 }
 
-function toConnection(value: JsonValue | undefined, clientId: string): Connection | undefined {
-  if (!isJsonObject(value)) return undefined;
-  const { file, server, before, writtenSha256, owner, createdToken, moved, id, replacedId } = value;
-  if (typeof file !== "string" || typeof server !== "string" || typeof writtenSha256 !== "string")
-    return undefined;
-  return {
-    file,
-    server,
-    before: textOf(before),
-    writtenSha256,
-    owner: textOf(owner),
-    // The token of a client has its name; any other text could name another file.
-    createdToken: createdToken === clientId ? createdToken : undefined,
-    moved: Array.isArray(moved) ? moved.filter((name) => typeof name === "string") : [],
-    id: textOf(id),
-    replacedId: textOf(replacedId),
-  };
-}
-
-function textOf(value: JsonValue | undefined): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
-
-/** Returns a new `id` of a connection. */
-export function newConnectionId(): string {
-  return randomBytes(16).toString("hex");
-}
-
-/**
- * Writes the connection of a client. What is recorded about an earlier one that ended stays where it names it: this one
- * has another name.
- *
- * @throws {FilesError}
- */
+/** Writes the connection of a client, which is not disconnected any more. @throws {FilesError} */
 export async function writeConnection(home: string, clientId: string, connection: Connection): Promise<void> {
   await makePrivateDirectory(join(home, "connections"));
-  if ((await readLeftFile(home, clientId))?.connection?.id === undefined)
-    await removeLeftFile(home, clientId);
+  await removeLeftFile(home, clientId);
   await replaceFile({ randomBytes }, pathOf(home, clientId), `${JSON.stringify(connection)}\n`);
 }
 
@@ -137,27 +108,19 @@ export async function removeConnection(home: string, clientId: string): Promise<
 
 /** Returns the file that a home left to another one at its disconnect; undefined where there is none, or it is not readable. */
 export async function readLeftFile(home: string, clientId: string): Promise<LeftFile | undefined> {
-  const value = await readRecord(leftPathOf(home, clientId));
-  if (!isJsonObject(value)) return undefined;
-  const { file, leftSha256 } = value;
-  if (typeof file !== "string" || typeof leftSha256 !== "string") return undefined;
-  const connection = toConnection(value["connection"], clientId);
-  return { file, leftSha256, connection: connection?.file === file ? connection : undefined };
+  try {
+    const { bytes } = await readRegularFile(leftPathOf(home, clientId), leftMaxBytes);
+    const value = parseJson(new TextDecoder().decode(bytes), { maxLength: leftMaxBytes });
+    if (!isJsonObject(value)) return undefined;
+    const { file, leftSha256 } = value;
+    return typeof file === "string" && typeof leftSha256 === "string" ? { file, leftSha256 } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
-/**
- * Records that a connection ends and leaves its file to another home.
- *
- * @param text the file as it is left
- * @throws {FilesError}
- */
-export async function writeLeftFile(
-  home: string,
-  clientId: string,
-  connection: Connection,
-  text: string,
-): Promise<void> {
-  const left: LeftFile = { file: connection.file, leftSha256: sha256Of(text), connection };
+/** Records that the disconnect of a client leaves its file to another home. @throws {FilesError} */
+export async function writeLeftFile(home: string, clientId: string, left: LeftFile): Promise<void> {
   await makePrivateDirectory(join(home, "connections"));
   await replaceFile({ randomBytes }, leftPathOf(home, clientId), `${JSON.stringify(left)}\n`);
 }

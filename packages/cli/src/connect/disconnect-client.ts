@@ -1,15 +1,14 @@
 /**
  * `toolcrib disconnect`: takes this gateway out of the files of clients. A file that nobody changed since gets its
- * bytes of before; where these have the entry of another home that recorded its own disconnect since, the bytes of
- * before that one, and so on. Of any other file, only the entry of the gateway is removed, and that of the last home
- * that is still connected is put back. A token that was created for the client is removed, too.
+ * bytes of before, without the entry of another home that recorded its own disconnect since; of any other, only the
+ * entry of the gateway is removed. A token that was created for the client is removed, too.
  */
 
 import { existsSync } from "node:fs";
 import { realpath, rm } from "node:fs/promises";
 import { basename, isAbsolute, join } from "node:path";
 import { tokenDirectory } from "@toolcrib/auth";
-import { type ClientProgram, filesOf, serverIn, withoutServer, withServer } from "@toolcrib/clients";
+import { type ClientProgram, filesOf, withoutServer } from "@toolcrib/clients";
 import { errnoOf } from "@toolcrib/files";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -30,16 +29,7 @@ import {
 import { type FormerOwner, formerOwner, isOwnEntry } from "./entry-owner.ts";
 
 /** The state in which a file was left. */
-type Outcome =
-  | "restored"
-  | "dropped"
-  | "removed"
-  | "edited"
-  | "returned"
-  | "former"
-  | "unchanged"
-  | "other"
-  | "missing";
+type Outcome = "restored" | "dropped" | "removed" | "edited" | "returned" | "unchanged" | "other" | "missing";
 
 const outcomeTexts: { readonly [O in Outcome]: string } = {
   restored: "restored as it was before",
@@ -47,7 +37,6 @@ const outcomeTexts: { readonly [O in Outcome]: string } = {
   removed: "removed, as there was no file before",
   edited: "the entry is removed; what changed since stays",
   returned: "the entry is removed, and the servers that were moved are back; what changed since stays",
-  former: "the entry of the home that was connected before is back; what changed since stays",
   unchanged: "it has no entry of this gateway any more",
   other: "its entry is for another gateway, and stays",
   missing: "its file was deleted since, so nothing is changed; only the record of the connection is removed",
@@ -87,13 +76,13 @@ export async function disconnectClients(
         hint: `the record of the connection is damaged: remove the entry "${serverName}" in the client, and ${join(options.home, "connections", `${program.id}.json`)}`,
       });
     }
-    const { outcome, former, gone } = await takeBack(context, program, connection);
+    const { outcome, former } = await takeBack(context, program, connection);
     await removeTokenOf(context, connection);
     await removeConnection(options.home, program.id);
     const { file } = connection;
     output.print(`${output.style("green", "✓")} ${program.name}: ${outcomeTexts[outcome]}`, `    ${file}`);
-    for (const home of gone) output.print(`    disconnected home: ${safeLine(home)}`);
-    if ((outcome === "restored" || outcome === "dropped") && former?.state === "unknown") {
+    if (outcome === "dropped") output.print(`    disconnected home: ${safeLine(former?.home ?? "")}`);
+    if (outcome === "restored" && former?.state === "unknown") {
       const other =
         former.home === undefined
           ? "another home"
@@ -120,84 +109,42 @@ function isFileOf(context: CliContext, program: ClientProgram, { file }: Connect
   return isAbsolute(file) && names.includes(basename(file));
 }
 
-/** What was done with a file, and the homes that its entries of before are for. */
-interface Taken {
-  readonly outcome: Outcome;
-  /** The home whose entry the file has now. */
-  readonly former: FormerOwner | undefined;
-  /** Homes that were disconnected since, and whose entries are left out. */
-  readonly gone: readonly string[];
-}
-
-async function takeBack(context: CliContext, program: ClientProgram, connection: Connection): Promise<Taken> {
-  const { file, writtenSha256, moved } = connection;
-  let taken: Taken = { outcome: "unchanged", former: undefined, gone: [] };
-  await changeClientFile(file, async (text) => {
-    taken = { outcome: text === undefined ? "missing" : "unchanged", former: undefined, gone: [] };
-    if (text === undefined) return undefined;
-    const isAsWritten = sha256Of(text) === writtenSha256;
-    // The entry of another home, which wrote it with --force, is not taken back here.
-    if (!isAsWritten && !inFile(file, () => isOwnEntry(context, text, program, connection))) {
-      taken = { ...taken, outcome: "other" };
-      await writeLeftFile(context.options.home, program.id, connection, text);
-      return undefined;
-    }
-    const {
-      text: without,
-      isPutBack,
-      ...owners
-    } = await withoutConnection(context, text, program, connection);
-    if (without === text) return undefined;
-    if (isAsWritten) {
-      const outcome = owners.gone.length === 0 ? "restored" : "dropped";
-      taken = { ...owners, outcome: without === undefined ? "removed" : outcome };
-    } else taken = { ...owners, outcome: isPutBack ? "former" : moved.length === 0 ? "edited" : "returned" };
-    if (without === undefined) await removeFileOf(file);
-    return without;
-  });
-  return taken;
-}
-
-/** Most connections that one disconnect takes back: its own, and those of other homes that ended before it. */
-const endedMaxCount = 100;
-
-/**
- * Returns a file as it is without a connection, and without those below it that ended since: each left the file to the
- * one that had replaced its entry.
- *
- * @returns the text, undefined where there was no file before; `isPutBack` where the entry of a home that is still
- *   connected was written into a file that changed since
- */
-async function withoutConnection(
+async function takeBack(
   context: CliContext,
-  text: string,
   program: ClientProgram,
   connection: Connection,
-): Promise<Omit<Taken, "outcome"> & { readonly text: string | undefined; readonly isPutBack: boolean }> {
-  const { file, server } = connection;
-  const gone: string[] = [];
-  let [current, ended] = [text, connection];
-  while (true) {
-    const isAsWritten = sha256Of(current) === ended.writtenSha256;
-    const earlier = fromBytes(ended.before);
-    const without = isAsWritten ? earlier : inFile(file, () => withoutGateway(current, program, ended));
-    const former = earlier === undefined ? undefined : await formerOwner(context, earlier, program, ended);
-    if (without === undefined || earlier === undefined || former === undefined)
-      return { text: without, former, gone, isPutBack: false };
-    if (former.state !== "gone") {
-      const entry =
-        isAsWritten || former.state === "unknown" ? undefined : serverIn(earlier, program, server);
-      if (entry === undefined) return { text: without, former, gone, isPutBack: false };
-      const back = inFile(file, () => withServer(without, program, server, entry));
-      return { text: back, former, gone, isPutBack: true };
+): Promise<{ readonly outcome: Outcome; readonly former: FormerOwner | undefined }> {
+  const { file, before, writtenSha256, moved, server } = connection;
+  let outcome: Outcome = "unchanged";
+  let former: FormerOwner | undefined;
+  await changeClientFile(file, async (text) => {
+    outcome = text === undefined ? "missing" : "unchanged";
+    if (text === undefined) return undefined;
+    if (sha256Of(text) === writtenSha256) {
+      const earlier = fromBytes(before);
+      outcome = earlier === undefined ? "removed" : "restored";
+      if (earlier === undefined) {
+        await removeFileOf(file);
+        return undefined;
+      }
+      // The home whose entry this one replaced with --force can have been disconnected since.
+      former = await formerOwner(context, earlier, program, connection);
+      if (former?.state !== "gone") return earlier;
+      outcome = "dropped";
+      return inFile(file, () => withoutServer(earlier, program, server));
     }
-    gone.push(former.home ?? "");
-    if (former.ended === undefined || gone.length === endedMaxCount) {
-      const bare = inFile(file, () => withoutServer(without, program, server));
-      return { text: bare, former: undefined, gone, isPutBack: false };
+    // The entry of another home, which wrote it with --force, is not taken back here.
+    if (!inFile(file, () => isOwnEntry(context, text, program, connection))) {
+      outcome = "other";
+      await writeLeftFile(context.options.home, program.id, { file, leftSha256: sha256Of(text) });
+      return undefined;
     }
-    [current, ended] = [without, former.ended];
-  }
+    const without = inFile(file, () => withoutGateway(text, program, connection));
+    if (without === text) return undefined;
+    outcome = moved.length === 0 ? "edited" : "returned";
+    return without;
+  });
+  return { outcome, former };
 }
 
 async function removeFileOf(file: string): Promise<void> {

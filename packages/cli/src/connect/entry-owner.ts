@@ -48,52 +48,32 @@ export function isOwnEntry(
 }
 
 /**
- * The gateway that an entry of before is for. `gone`: its home recorded that this connection ended and left the file as
- * it was. `unknown`: nothing here says whether the entry is in use, because it names no home, or one without a readable
- * record: it can be written by hand, or its disk not mounted.
+ * The gateway of another home that an entry of before is for. `gone`: that home recorded that its disconnect left this
+ * file as it is. `unknown`: nothing here says whether the entry is in use, because it names no home, or one without a
+ * readable record: it can be written by hand, or its disk not mounted.
  */
 export interface FormerOwner {
   readonly state: "connected" | "gone" | "unknown";
   /** The home that the entry names. */
   readonly home: string | undefined;
-  /** The connection that is gone; undefined for others, and where a record of an earlier version does not have it. */
-  readonly ended?: Connection | undefined;
 }
 
-/**
- * Returns the owner of the entry in `text`, the file as it was before a connection; undefined where it is for no gateway
- * of another home, nor for a connection of this one that ended.
- */
+/** Returns the owner of the entry in `text`, the file as it was before; undefined where it is for no gateway of another home. */
 export async function formerOwner(
   context: CliContext,
   text: string,
   program: ClientProgram,
-  { server, file, writtenSha256, replacedId }: Connection,
+  { server, file, writtenSha256 }: Pick<Connection, "server" | "file" | "writtenSha256">,
 ): Promise<FormerOwner | undefined> {
   const { home, tokens } = namedIn(entryIn(text, program, server));
   if (home === undefined) return tokens.length === 0 ? undefined : { state: "unknown", home };
   const folder = resolve(context.directory, home);
-  const left = await readLeftFile(folder, program.id);
-  const ended = left?.file === file ? left.connection : undefined;
-  if (replacedId !== undefined && ended?.id === replacedId) return { state: "gone", home: folder, ended };
   if (folder === resolve(context.options.home)) return undefined;
   const record = await readConnection(folder, program.id);
   if (record?.file === file) return { state: "connected", home: folder };
+  const left = await readLeftFile(folder, program.id);
   const isGone = left?.file === file && left.leftSha256 === writtenSha256;
-  return { state: isGone ? "gone" : "unknown", home: folder, ended: isGone ? ended : undefined };
-}
-
-/** Returns the `id` of the connection that the entry in `text` is of; undefined where its home does not say. */
-export async function connectionIdOf(
-  context: CliContext,
-  text: string,
-  program: ClientProgram,
-  { server, file }: Pick<Connection, "server" | "file">,
-): Promise<string | undefined> {
-  const { home } = namedIn(entryIn(text, program, server));
-  if (home === undefined) return undefined;
-  const record = await readConnection(resolve(context.directory, home), program.id);
-  return record?.file === file ? record.id : undefined;
+  return { state: isGone ? "gone" : "unknown", home: folder };
 }
 
 /** Returns the entry of a file that may have no section for it, or be unreadable. */
