@@ -241,6 +241,25 @@ describe("add and update of packages of a registry", { skip }, () => {
     assert.doesNotMatch(taken.stdout, /waits? for you/);
   });
 
+  it("update --yes approves no change of a definition that the earlier version does not list", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const pin = (version: string) =>
+      writeFileSync(
+        directory.join("toolcrib.yaml"),
+        `tool_servers:\n  - id: notes\n    transport: { kind: stdio, command: npx, args: ["-y", "@acme/notes@${version}"] }\n`,
+      );
+    publish(registry, "4.0.0", notesServer([readTool]));
+    pin("4.0.0");
+    assert.equal((await run(directory.path, "approve", "notes", "--yes")).code, 0);
+    publish(registry, "4.1.0", notesServer([{ name: "write" }]));
+    pin("4.1.0");
+    publish(registry, "4.2.0", notesServer([{ ...readTool, description: "Reads" }, { name: "write" }]));
+    const { code, stdout, stderr } = await run(directory.path, "update", "notes", "--yes", "--json");
+    assert.equal(code, 0, stderr);
+    const [one] = (JSON.parse(stdout) as { servers: { approved: string[]; waiting: string[] }[] }).servers;
+    assert.deepEqual([one?.approved, one?.waiting.toSorted()], [[], ["read", "write"]]);
+  });
+
   const asks = { skip: skipWithoutTerminal };
   it("an answer of no removes again what was fetched", asks, async () => {
     await using directory = await makeTemporaryDirectory();

@@ -378,12 +378,8 @@ function shownOf(
   if (yes !== true) return (one) => shown.has(one);
   const keyOf = ({ kind, name }: TriedDefinition) => JSON.stringify([kind, name]);
   const old = new Map(before?.definitions.map((one) => [keyOf(one), one]));
-  const wasAccepted = (one: TriedDefinition) => {
-    const earlier = old.get(keyOf(one));
-    // The earlier trial lists no accepted prompts, and there is none where that version does not start any more.
-    if (earlier === undefined) return tried.isTaken || one.waiting?.isChanged === true;
-    return !isHeld(earlier, tried);
-  };
+  // Where the earlier version did not list one, or does not start any more, nobody knows what was accepted of it.
+  const wasAccepted = (one: TriedDefinition) => !isHeld(old.get(keyOf(one)) ?? one, tried);
   return (one) => shown.has(one) && (one.waiting?.findings.length ?? 0) === 0 && wasAccepted(one);
 }
 
