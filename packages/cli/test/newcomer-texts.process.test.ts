@@ -233,14 +233,14 @@ test("toolcrib alone after init says that there is no server yet, and how to add
   assert.doesNotMatch(shown, /Everything that clients have|\n\n\n|edit toolcrib\.yaml/);
 });
 
-test("disconnect alone says that no client is connected", async () => {
+test("disconnect says that no client is connected", async () => {
   await using directory = await makeTemporaryDirectory();
-  for (const words of [["disconnect"], ["disconnect", "--all"]]) {
+  for (const words of [["disconnect"], ["disconnect", "--all"], ["disconnect", "cursor"]]) {
     const { code, stderr } = await runToolcrib(words, { directory: directory.path });
     assert.equal(code, 4, stderr);
     assert.match(
       stderr,
-      /CLI_CONNECTION_NOT_FOUND: Nothing to disconnect: .*\nhint: .*toolcrib connect lists/,
+      /CLI_CONNECTION_NOT_FOUND: .*(?:no client is|not) connected to this home\nhint: toolcrib connect lists/,
     );
   }
 });

@@ -42,6 +42,9 @@ const outcomeTexts: { readonly [O in Outcome]: string } = {
   missing: "its file was deleted since, so nothing is changed; only the record of the connection is removed",
 };
 
+/** The hint where no client is connected. */
+const listHint = "toolcrib connect lists the clients of this machine";
+
 /** Runs the command. */
 export async function disconnectClients(
   context: CliContext,
@@ -55,7 +58,7 @@ export async function disconnectClients(
     const none = "no client is connected to this home";
     if (connected.length === 0)
       throw new CliError("CLI_CONNECTION_NOT_FOUND", `Nothing to disconnect: ${none}`, {
-        hint: "toolcrib connect lists the clients of this machine",
+        hint: listHint,
       });
     throw new CliError("CLI_USAGE", "Name the clients to disconnect, or write --all", {
       hint: `connected: ${connected.join(", ")}`,
@@ -68,7 +71,7 @@ export async function disconnectClients(
     const connection = await readConnection(options.home, program.id);
     if (connection === undefined) {
       throw new CliError("CLI_CONNECTION_NOT_FOUND", `${program.name} is not connected to this home`, {
-        hint: connected.length === 0 ? "no client is connected" : `connected: ${connected.join(", ")}`,
+        hint: connected.length === 0 ? listHint : `connected: ${connected.join(", ")}`,
       });
     }
     if (!isFileOf(context, program, connection)) {

@@ -123,7 +123,7 @@ export const recorded: { readonly [code: string]: string } = {
   CLI_CONFIG_NOT_FOUND:
     "error CLI_CONFIG_NOT_FOUND: No configuration: there is no toolcrib.yaml in /home/ada or /home/ada/.toolcrib\nhint: take the servers of your clients over with toolcrib import, create one with toolcrib init, or name one with --config FILE",
   CLI_CONNECTION_NOT_FOUND:
-    "error CLI_CONNECTION_NOT_FOUND: Cursor is not connected to this home\nhint: no client is connected",
+    "error CLI_CONNECTION_NOT_FOUND: Cursor is not connected to this home\nhint: toolcrib connect lists the clients of this machine",
   CLI_CREDENTIAL_MISSING:
     "error CLI_CREDENTIAL_MISSING: No value for the credential \"token\": TOOLCRIB_CREDENTIAL_TOKEN is not set\nhint: a proxy that inserts secrets sets it, such as toolcrib egress; without HTTPS_PROXY, the command reads secrets itself",
   CLI_EXPORT_FAILED:
