@@ -1,7 +1,16 @@
 /** `toolcrib remove`: entries leave the configuration, and every other byte stays. */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { test } from "node:test";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
 import { echoServer, runToolcrib } from "./transcript.ts";
@@ -111,8 +120,15 @@ test("--purge removes what only the entry used, and names what stays", async () 
   );
   assert.match(kept.stdout, /stays policy\.deny: "a:x"/);
   assert.doesNotMatch(kept.stdout, /SHARED$/m);
+  const asked = await run("remove", "a", "--purge");
+  assert.match(asked.stdout, /\nto remove secret OWN\nto remove switch a\n$/);
   const purged = await run("remove", "a", "--purge", "--yes");
-  assert.match(purged.stdout, /also removed secret OWN/, purged.stderr);
+  assert.match(
+    purged.stdout,
+    /\nRemoved "a"\nalso removed secret OWN\nalso removed switch a\n/,
+    purged.stderr,
+  );
+  assert.doesNotMatch(purged.stdout, /to remove|would remove/);
   assert.doesNotMatch(text(), /id: a\b/);
   const last = (await run("remove", "b", "--yes")).stdout;
   // Nothing is left by the id of b.
@@ -149,7 +165,7 @@ test("--purge removes the fetched versions that only the entry used, and names t
   assert.equal(first.code, 0, first.stderr);
   assert.match(
     first.stdout,
-    /stays fetched package @acme\/notes 1\.0\.0: "c" uses it\nstays fetched package @acme\/notes 2\.0\.0: "d" uses it\nalso removed fetched package @acme\/notes 3\.0\.0\n/,
+    /stays fetched package @acme\/notes 1\.0\.0: "c" uses it\nstays fetched package @acme\/notes 2\.0\.0: "d" uses it\n(?:- .*\n)*Removed "a", "b"\nalso removed fetched package @acme\/notes 3\.0\.0\n/,
   );
   assert.deepEqual(stays(), ["1.0.0", "2.0.0"]);
   // The other version of the same package is used, and this one is not.
@@ -179,7 +195,7 @@ test("--purge keeps what another configuration of the home uses, and removes not
   const purged = await run("remove", "a", "--purge", "--yes");
   assert.match(
     purged.stdout,
-    /stays secret SHARED: another configuration of the home uses it\nalso removed secret OWN/,
+    /stays secret SHARED: another configuration of the home uses it\nRemoved "a"\nalso removed secret OWN/,
   );
   const secrets = (await run("secret", "list")).stdout;
   assert.deepEqual([secrets.includes("OWN"), secrets.includes("SHARED")], [false, true]);
@@ -209,7 +225,14 @@ test("--purge of an entry that is gone removes what is left of it, and refuses n
   assert.equal((await run("list")).code, 0);
   assert.equal((await run("disable", "server", "echo")).code, 0);
   assert.deepEqual([filesIn(pins), filesIn(definitions)], [2, 2]);
+  // Those of another version of the server, as after an update.
+  const [file = ""] = readdirSync(definitions ?? "").filter((name) =>
+    /"server":"echo"/.test(readFileSync(`${definitions}/${name}`, "utf8").slice(0, 1024)),
+  );
+  copyFileSync(`${definitions}/${file}`, `${definitions}/${"0".repeat(64)}.json`);
   const removed = await run("remove", "echo", "--yes");
+  assert.match(removed.stdout, /not used any more definitions echo\n/);
+  assert.doesNotMatch(removed.stdout, /fetched/);
   assert.match(
     removed.stdout,
     /\nKept, and used by no entry; remove with:\n {2}\S.* remove echo --purge\n$/,
@@ -219,9 +242,9 @@ test("--purge of an entry that is gone removes what is left of it, and refuses n
   const dry = await run("remove", "echo", "--purge", "--dry-run");
   assert.match(
     dry.stdout,
-    /^Not in the configuration any more: echo\nremoved pins echo\nremoved definitions echo\nremoved switch echo\nNothing was changed/,
+    /^Not in the configuration any more: echo\nwould remove pins echo\nwould remove definitions echo\nwould remove switch echo\nNothing was changed/,
   );
-  assert.deepEqual([filesIn(pins), filesIn(definitions)], [2, 2]);
+  assert.deepEqual([filesIn(pins), filesIn(definitions)], [2, 3]);
   const noTerminal = await run("remove", "echo", "--purge");
   assert.deepEqual([noTerminal.code, /add --yes/.test(noTerminal.stderr)], [2, true]);
   // Another configuration of the home that has the entry needs all of it.
@@ -236,7 +259,10 @@ test("--purge of an entry that is gone removes what is left of it, and refuses n
   rmSync(shared);
   const purged = await run("remove", "echo", "--purge", "--yes");
   assert.equal(purged.code, 0, purged.stderr);
-  assert.match(purged.stdout, /\nRemoved what was left of "echo"\n$/);
+  assert.match(
+    purged.stdout,
+    /\nremoved pins echo\nremoved definitions echo\nremoved switch echo\nRemoved what was left of "echo"\n$/,
+  );
   assert.deepEqual([filesIn(pins), filesIn(definitions), text()], [1, 1, after]);
   assert.equal(existsSync(directory.join(".toolcrib/switches.json")), false);
   for (const id of ["echo", "nothing"]) {

@@ -50,6 +50,7 @@ export async function removeEntries(
   { yes = false, dryRun = false, purge = false }: RemoveFlags,
 ): Promise<ExitCode> {
   const { output } = context;
+  const label = (text: string) => output.style("yellow", text);
   const files = findConfigFiles(context);
   const leftIds = purge ? await idsLeftOver(context.options.home, ids) : new Set<string>();
   const found = await findEntries(context, ids, files, (id) => leftIds.has(id));
@@ -78,7 +79,7 @@ export async function removeEntries(
   const uses = [
     ...usesOf(before, ids),
     ...kept.map(({ name, usedBy }) => `fetched package ${name}: ${usedByText(usedBy)}`),
-    ...shared.map(({ kind, name }) => `${kind} ${name}: another configuration of the home uses it`),
+    ...new Set(shared.map(({ kind, name }) => `${kind} ${name}: another configuration of the home uses it`)),
   ];
   for (const { path, removed } of changes) {
     output.print(output.style("bold", shortPath(path, context.directory)));
@@ -86,11 +87,11 @@ export async function removeEntries(
       output.print(output.style("red", `- ${safeText(line)}`));
   }
   if (gone.length > 0) output.prose(`Not in the configuration any more: ${gone.map(safeLine).join(", ")}`);
-  for (const use of uses) output.prose(`${output.style("yellow", "stays")} ${safeLine(use)}`);
-  for (const [shown, { length }] of Map.groupBy(left, ({ kind, name }) => `${kind} ${safeLine(name)}`))
-    output.prose(
-      `${output.style("yellow", purge ? (found.length === 0 ? "removed" : "also removed") : "not used any more")} ${shown}${length === 1 ? "" : ` (fetched ${length} times)`}`,
-    );
+  for (const use of uses) output.prose(`${label("stays")} ${safeLine(use)}`);
+  if (!purge) for (const [shown] of shownOf(left)) output.prose(`${label("not used any more")} ${shown}`);
+  else if (dryRun || !yes)
+    for (const [shown] of shownOf(left))
+      output.prose(`${label(dryRun ? "would remove" : "to remove")} ${shown}`);
   // Where the entry stays for now; once it is gone, each thing has a command of its own.
   if (left.length > 0 && !purge)
     output.prose(
@@ -112,10 +113,31 @@ export async function removeEntries(
   }
   await write(context, changes);
   await recordRemoved(context, changes, found);
-  if (purge) for (const one of left) await one.remove();
-  report(context, { found, gone }, changes);
+  if (found.length > 0) output.prose(`Removed ${quoted(found.map(({ id }) => id))}`);
+  if (purge)
+    for (const [shown, same] of shownOf(left)) {
+      for (const one of same) await one.remove();
+      output.prose(`${label(found.length === 0 ? "removed" : "also removed")} ${shown}`);
+    }
+  if (gone.length > 0) output.prose(`Removed what was left of ${quoted(gone)}`);
+  output.prose(...new Set(changes.flatMap((file) => gatewayLines(context, file))));
   if (!purge) printKept(context, left);
   return exitCodes.done;
+}
+
+function quoted(ids: readonly string[]): string {
+  return ids.map((id) => `"${safeLine(id)}"`).join(", ");
+}
+
+/** Returns things by their texts: a package that was fetched several times and the definitions of a server have one. */
+function shownOf(left: readonly LeftOver[]): ReadonlyMap<string, readonly LeftOver[]> {
+  const groups = Map.groupBy(left, ({ kind, name }) => `${kind} ${safeLine(name)}`).entries();
+  return new Map(
+    groups.map(([text, same]) => {
+      const isRepeated = same.length > 1 && same[0]?.kind === "fetched package";
+      return [`${text}${isRepeated ? ` (fetched ${same.length} times)` : ""}`, same];
+    }),
+  );
 }
 
 function usedByText(ids: readonly string[]): string {
@@ -129,7 +151,7 @@ function usedByText(ids: readonly string[]): string {
 function refuseShared(kept: readonly string[], shared: readonly LeftOver[]): void {
   const [id] = kept;
   if (id === undefined) return;
-  const what = shared.filter(({ name }) => name === id).map(({ kind }) => kind);
+  const what = [...new Set(shared.filter(({ name }) => name === id).map(({ kind }) => kind))];
   throw new CliError(
     "CLI_SERVER_NOT_FOUND",
     `Nothing was removed: this configuration has no "${safeLine(id)}", and another one of the home uses it${what.length === 0 ? "" : ` (${what.join(", ")})`}`,
@@ -144,18 +166,6 @@ function printKept(context: CliContext, left: readonly LeftOver[]): void {
     command === undefined ? [] : [`  ${ownCommand(context)} ${command.map(shellQuote).join(" ")}`],
   );
   if (lines.length > 0) output.print("Kept, and used by no entry; remove with:", ...new Set(lines));
-}
-
-function report(
-  context: CliContext,
-  { found, gone }: { readonly found: readonly FoundEntry[]; readonly gone: readonly string[] },
-  changes: readonly ChangedFile[],
-): void {
-  const quoted = (ids: readonly string[]) => ids.map((id) => `"${safeLine(id)}"`).join(", ");
-  if (found.length > 0) context.output.prose(`Removed ${quoted(found.map(({ id }) => id))}`);
-  if (gone.length > 0) context.output.prose(`Removed what was left of ${quoted(gone)}`);
-  const lines = changes.flatMap((file) => gatewayLines(context, file));
-  context.output.prose(...new Set(lines));
 }
 
 /** Remembers the servers, which clients can still have: an import does not bring them back unasked. */
