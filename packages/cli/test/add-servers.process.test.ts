@@ -148,6 +148,8 @@ describe("add and update of packages of a registry", { skip }, () => {
     const dry = await run(directory.path, "update", "notes", "--dry-run");
     assert.equal(dry.code, 0, dry.stderr);
     assert.match(dry.stderr, /Removed again what was fetched for it: @acme\/notes 1\.2\.0/);
+    assert.match(dry.stdout, /\nNothing was changed \(--dry-run\)\n$/);
+    assert.doesNotMatch(current.stdout, /Nothing was changed/);
     const unasked = await run(directory.path, "update", "notes");
     assert.match(
       unasked.stderr,

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
-import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { makeTemporaryDirectory, notesServer } from "@toolcrib/testing";
 import { shellLine, skipWithoutTerminal, Terminal } from "./terminal.ts";
 import { echoServer, runToolcrib } from "./transcript.ts";
 
@@ -65,11 +65,44 @@ test("a tool whose name leaves no room follows below its record, as a whole", as
   await using _directory = directory;
   await run(`call ${id}:echo --arg text=x`);
   await run("call files:echo --arg text=x");
-  const lines = (await run("audit list --outcome ok", 80)).trimEnd().split("\n");
+  const lines = (await run("audit list --outcome ok", 70)).trimEnd().split("\n");
   assert.match(lines[1] ?? "", / ok +files:echo$/);
   assert.match(lines[2] ?? "", / ok$/);
   assert.equal(lines[3], `  ${id}:echo`);
-  for (const line of lines) assert.ok(line.length <= 80, line);
+  for (const line of lines) assert.ok(line.length <= 70, line);
+});
+
+test("approved definitions have a line each on 80 columns, in columns of their own", async () => {
+  const { directory, run } = await setUp();
+  await using _directory = directory;
+  const tools = ["read_graph", "open_nodes", "create_entities", "add_observations", "delete_observations"];
+  writeFileSync(directory.join("server.cjs"), notesServer(tools.map((name) => ({ name }))));
+  const entry = {
+    id: "server-memory",
+    transport: { kind: "stdio", command: process.execPath, args: [directory.join("server.cjs")] },
+    containment: { read_paths: [directory.path] },
+  };
+  const config = { tool_servers: [entry], sandbox: { mode: "preferred" } };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  await run("approve server-memory --yes");
+  const linesOf = async (line: string) => (await run(line, 80)).trimEnd().split("\n").slice(0, -1);
+  const records = async (line: string) => JSON.parse(await run(`${line} --json`)) as readonly object[];
+  const [titles = "", ...lines] = await linesOf("audit list");
+  assert.match(titles, /^TIME +CLIENT +WHAT +TOOL OR SERVER$/);
+  assert.equal(lines.length, (await records("audit list")).length);
+  const approved = lines.filter((line) => line.includes(" definition.approved "));
+  assert.equal(approved.length, tools.length);
+  const column = titles.indexOf("TOOL OR SERVER");
+  for (const line of approved) {
+    assert.ok(line.length <= 80, line);
+    assert.equal(line.indexOf("server-memory:"), column, line);
+  }
+  // Calls need the column of their duration; long names move to the left, and stay in their line.
+  await run("call server-memory:read_graph {}");
+  const [more = "", ...all] = await linesOf("audit list");
+  assert.match(more, /^TIME +CLIENT +TOOK +WHAT +TOOL OR SERVER$/);
+  assert.equal(all.length, (await records("audit list")).length);
+  for (const line of all) assert.ok(line.length <= 80, line);
 });
 
 test("audit tail --follow on 80 columns prints each record as audit list does", {

@@ -26,6 +26,8 @@ test("refused names come with the nearest one", async () => {
     [["why", "files:ecko"], "did you mean files:echo?"],
     [["why", "files__ecko"], "did you mean files__echo?"],
     [["list", "--server", "flies"], "did you mean files?"],
+    [["why", "fs:echo"], "did you mean files:echo?"],
+    [["call", "fs:echo"], "did you mean files:echo?"],
     [["call", "files:ecko"], "did you mean files:echo?"],
     [["approve", "flies"], "did you mean files?"],
     [["catalog", "show", "githb"], "did you mean github?"],

@@ -83,7 +83,12 @@ describe("long names on a terminal of 80 columns", { skip }, () => {
     registry = await new NpmRegistry().listen();
     const manifest = { name, version, bin: { "mcp-server-filesystem": "server.js" } };
     const description = "Returns a detailed listing of all files and folders at a path, with sizes.";
-    registry.publish(manifest, { "server.js": notesServer([{ name: tool, description }]) });
+    const server = notesServer([{ name: tool, description }]);
+    const instructions = server.replace(
+      "capabilities: { tools: {} }",
+      'capabilities: { tools: {} }, instructions: "List first"',
+    );
+    registry.publish(manifest, { "server.js": instructions });
   });
   after(async () => {
     await registry[Symbol.asyncDispose]();
@@ -123,6 +128,9 @@ describe("long names on a terminal of 80 columns", { skip }, () => {
 
     await run("add", ["add", "--yes", "--", "npx", "-y", `${name}@${version}`, place]);
     has("add", `✓ added server-filesystem to toolcrib.json`);
+    has("add", " tokens in a list, and 1 other definition");
+    await run("update server-filesystem");
+    has("update server-filesystem", `server-filesystem: ${name} ${version} is the`);
     await run("fetched list");
     const key = (shown.get("fetched list") ?? []).find((one) => one.startsWith("npm-")) ?? "";
     assert.match(key, /^npm-modelcontextprotocol-server-filesystem-2026\.1\.14-[0-9a-f]{10}$/);

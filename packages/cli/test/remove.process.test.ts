@@ -111,8 +111,15 @@ test("--purge removes what only the entry used, and names what stays", async () 
   );
   assert.match(kept.stdout, /stays policy\.deny: "a:x"/);
   assert.doesNotMatch(kept.stdout, /SHARED$/m);
+  const asked = await run("remove", "a", "--purge");
+  assert.match(asked.stdout, /\nto remove secret OWN\nto remove switch a\n$/);
   const purged = await run("remove", "a", "--purge", "--yes");
-  assert.match(purged.stdout, /also removed secret OWN/, purged.stderr);
+  assert.match(
+    purged.stdout,
+    /\nRemoved "a"\nalso removed secret OWN\nalso removed switch a\n/,
+    purged.stderr,
+  );
+  assert.doesNotMatch(purged.stdout, /to remove|would remove/);
   assert.doesNotMatch(text(), /id: a\b/);
   const last = (await run("remove", "b", "--yes")).stdout;
   // Pasted afterwards, --purge would find nothing.
@@ -149,7 +156,7 @@ test("--purge removes the fetched versions that only the entry used, and names t
   assert.equal(first.code, 0, first.stderr);
   assert.match(
     first.stdout,
-    /stays fetched package @acme\/notes 1\.0\.0: "c" uses it\nstays fetched package @acme\/notes 2\.0\.0: "d" uses it\nalso removed fetched package @acme\/notes 3\.0\.0\n/,
+    /stays fetched package @acme\/notes 1\.0\.0: "c" uses it\nstays fetched package @acme\/notes 2\.0\.0: "d" uses it\n(?:- .*\n)*Removed "a", "b"\nalso removed fetched package @acme\/notes 3\.0\.0\n/,
   );
   assert.deepEqual(stays(), ["1.0.0", "2.0.0"]);
   // The other version of the same package is used, and this one is not.
@@ -179,7 +186,7 @@ test("--purge keeps what another configuration of the home uses, and removes not
   const purged = await run("remove", "a", "--purge", "--yes");
   assert.match(
     purged.stdout,
-    /stays secret SHARED: another configuration of the home uses it\nalso removed secret OWN/,
+    /stays secret SHARED: another configuration of the home uses it\nRemoved "a"\nalso removed secret OWN/,
   );
   const secrets = (await run("secret", "list")).stdout;
   assert.deepEqual([secrets.includes("OWN"), secrets.includes("SHARED")], [false, true]);

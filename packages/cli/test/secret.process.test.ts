@@ -158,7 +158,7 @@ test("secret set says what uses the secret, and when", async () => {
   assert.match(await set("unused"), /^Stored\. Use it in the configuration as secret_key_ref: unused\n$/);
   assert.match(
     await set("wiki-token"),
-    /^Stored\.\nThe server wiki in toolcrib\.json waits for it\.\nStart the gateway: .* serve\n$/,
+    /^Stored\.\nThe server wiki in toolcrib\.json waited for it\.\nStart the gateway: .* serve\n$/,
   );
   assert.match(
     await set("wiki-token"),
@@ -175,7 +175,7 @@ test("secret set says what uses the secret, and when", async () => {
   await waitUntil(async () => (await reasonOf()).includes("Cannot find secret"));
   assert.match(
     await set("wiki-token"),
-    /^Stored\.\nThe server wiki in toolcrib\.json waits for it\. The running gateway reads it when it connects or starts: what failed for lack of it is tried again within a minute\./,
+    /^Stored\.\nThe server wiki in toolcrib\.json waited for it\. The running gateway reads it when it connects or starts: what failed for lack of it is tried again within a minute\./,
   );
   // It does what was said.
   await waitUntil(async () => /cannot be reached/.test(await reasonOf()), { timeoutMs: 61_000 });

@@ -252,5 +252,10 @@ test("list is not a success when no server is available", async () => {
   assert.equal(code, 5);
   assert.deepEqual(JSON.parse(stdout), []);
   assert.match(stderr, /the tools of "broken" are missing/);
-  assert.equal((await runToolcrib(["list", "-c", "empty.json"], setting)).code, 0);
+  const empty = await runToolcrib(["list", "-c", "empty.json"], setting);
+  assert.equal(empty.code, 0);
+  assert.match(
+    empty.stdout,
+    /^No tools\. No servers yet: .*toolcrib.* add NAME adds one, .* import takes over/,
+  );
 });

@@ -174,7 +174,7 @@ export function printDefinitions(
   const sum = tools.reduce((total, { tokens }) => total + tokens, 0);
   const more =
     others === 0 ? "" : `, and ${counted(others, "other definition")} (prompts, resources, instructions)`;
-  output.print(
+  output.prose(
     "",
     `${counted(tools.length, "tool")}, about ${sum.toLocaleString("en")} tokens in a list${more}`,
   );

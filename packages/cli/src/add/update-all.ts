@@ -64,6 +64,8 @@ export async function updateAll(
     code = await updateTools({ ...context, output: { ...output, json } }, packages, asked);
   }
   output.json({ servers: done, packages: updated });
+  if (flags.dryRun === true && done.some(({ result }) => result === "shown"))
+    output.print("Nothing was changed (--dry-run)");
   const own = exitOf(done, flags);
   return own === exitCodes.done ? code : own;
 }

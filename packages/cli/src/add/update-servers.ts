@@ -108,7 +108,7 @@ async function updateServer(
   const newest = await newestOf(context, lookUps, server);
   const title = `${safeLine(id)}: ${safeLine(origin.name)} ${safeLine(from)}`;
   if (compareVersions(newest.version, from) <= 0) {
-    output.print(`${title} is the newest version`);
+    output.prose(`${title} is the newest version`);
     return { id, from, to: from, result: "current" };
   }
   const to = newest.version;

@@ -32,6 +32,6 @@ export async function findCallId(reader: Pick<TrailReader, "list">, id: string):
 /** The error for a call that is not in the trail. */
 export function unknownCall(id: string): CliError {
   return new CliError("CLI_CALL_NOT_FOUND", `The audit trail has no call "${id}"`, {
-    hint: "see toolcrib audit list; each home has its own trail (--home)",
+    hint: "see toolcrib audit list --long; each home has its own trail (--home)",
   });
 }

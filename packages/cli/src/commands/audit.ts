@@ -33,7 +33,7 @@ const limit = {
 } as const;
 
 const long = {
-  help: "also ids of calls and details on a terminal of less than 110 columns, which otherwise shows a line for each record",
+  help: "also ids of calls and details on a terminal of less than 110 columns, which otherwise shows a line for each record, or two where its tool has no room",
 } as const;
 
 export const command: CliCommandGroup = {

@@ -7,7 +7,7 @@ export const command = defineCommand({
   summary: "show a call as a tree with times: inner calls, hooks, approvals, requests with secrets",
   arguments: {
     call: {
-      help: "id of the call, or the start of it, as toolcrib audit list shows it; last: the newest call",
+      help: "id of the call, or the start of it, as toolcrib audit list --long shows it; last: the newest call",
     },
   },
   examples: ["toolcrib trace last", "toolcrib trace 0197a3f2-5c01 --json"],

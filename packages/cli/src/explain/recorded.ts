@@ -111,7 +111,7 @@ export const recorded: { readonly [code: string]: string } = {
   CLI_ARGUMENT_UNSEEN:
     "toolcrib.yaml:3:64: warning CLI_ARGUMENT_UNSEEN\nThe server \"files\" is contained and sees nothing in \"/home\": no sandbox shows a whole home, or a folder that holds homes or belongs to the system\n3 |     transport: { kind: stdio, command: node, args: [server.js, /home] }\n                                                                   ^^^^^\nhint: name the folders below it that the server works with; or name it in read_paths, and the server reads all of it but folders with credentials\n\nOK toolcrib.yaml",
   CLI_CALL_NOT_FOUND:
-    "error CLI_CALL_NOT_FOUND: The audit trail has no call \"0197c0de\"\nhint: see toolcrib audit list; each home has its own trail (--home)",
+    "error CLI_CALL_NOT_FOUND: The audit trail has no call \"0197c0de\"\nhint: see toolcrib audit list --long; each home has its own trail (--home)",
   CLI_CLIENT_NOT_FOUND:
     "error CLI_CLIENT_NOT_FOUND: No client called \"absent\" has received labelled data\nhint: see toolcrib labels show",
   CLI_CODE_NOT_FOUND:

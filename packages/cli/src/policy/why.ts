@@ -19,6 +19,7 @@ import { pauseWords } from "../guards/pause.ts";
 import { reasonLine, safeLine } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { parseArguments } from "../tools/call-arguments.ts";
+import { didYouMeanTool, suggestTools } from "../tools/tool-names.ts";
 import { clientIdentity, warnAboutUnknownClients } from "./client-identity.ts";
 import { explainRequest, explanationLines } from "./explain-request.ts";
 import {
@@ -257,15 +258,25 @@ function requireTarget({ targets, unavailable, waitingAt }: PolicySituation, nam
   throw new CliError(
     "CLI_TOOL_NOT_FOUND",
     `No tool, resource or prompt, and no recorded call is called "${name}"`,
-    { hint: suggestionOf(name, targets) ?? "see toolcrib list, and toolcrib audit list for calls" },
+    { hint: suggestionOf(name, targets) ?? "see toolcrib list, and toolcrib audit list --long for calls" },
   );
 }
 
-/** Returns the nearest id, or the nearest name on the wire where that is what is written. */
+/** Returns names of tools as `toolcrib call` suggests them, or the nearest name of another target, in the notation of `name`. */
 function suggestionOf(name: string, targets: readonly PolicyTarget[]): string | undefined {
+  const tools = targets.filter(({ kind }) => kind === "tool");
   const isWire = name.includes("__") && !name.includes(":");
-  return didYouMean(
-    name,
-    targets.map(({ id, wireName }) => (isWire ? wireName : id)),
+  return (
+    didYouMeanTool(
+      suggestTools(
+        name,
+        tools.map(({ id, wireName, server }) => ({ id, wireName, namespace: server.id })),
+        [],
+      ),
+    ) ??
+    didYouMean(
+      name,
+      targets.map(({ id, wireName }) => (isWire ? wireName : id)),
+    )
   );
 }

@@ -49,6 +49,7 @@ export async function removeEntries(
   { yes = false, dryRun = false, purge = false }: RemoveFlags,
 ): Promise<ExitCode> {
   const { output } = context;
+  const label = (text: string) => output.style("yellow", text);
   const files = findConfigFiles(context);
   const found = await findEntries(context, ids, files);
   const changes = changesOf(context, found);
@@ -71,18 +72,18 @@ export async function removeEntries(
   const uses = [
     ...usesOf(before, ids),
     ...kept.map(({ name, usedBy }) => `fetched package ${name}: ${usedByText(usedBy)}`),
-    ...shared.map(({ kind, name }) => `${kind} ${name}: another configuration of the home uses it`),
+    ...new Set(shared.map(({ kind, name }) => `${kind} ${name}: another configuration of the home uses it`)),
   ];
   for (const { path, removed } of changes) {
     output.print(output.style("bold", shortPath(path, context.directory)));
     for (const line of removed.flatMap((one) => one.trimEnd().split(/\r?\n/)))
       output.print(output.style("red", `- ${safeText(line)}`));
   }
-  for (const use of uses) output.prose(`${output.style("yellow", "stays")} ${safeLine(use)}`);
-  for (const [shown, { length }] of Map.groupBy(left, ({ kind, name }) => `${kind} ${safeLine(name)}`))
-    output.prose(
-      `${output.style("yellow", purge ? "also removed" : "not used any more")} ${shown}${length === 1 ? "" : ` (fetched ${length} times)`}`,
-    );
+  for (const use of uses) output.prose(`${label("stays")} ${safeLine(use)}`);
+  if (!purge) for (const [shown] of shownOf(left)) output.prose(`${label("not used any more")} ${shown}`);
+  else if (dryRun || !yes)
+    for (const [shown] of shownOf(left))
+      output.prose(`${label(dryRun ? "would remove" : "to remove")} ${shown}`);
   // Where the entry stays for now: --purge finds nothing to delete once it is gone.
   if (left.length > 0 && !purge)
     output.prose(
@@ -103,14 +104,34 @@ export async function removeEntries(
   }
   await write(context, changes);
   await recordRemoved(context, changes, found);
-  if (purge) for (const one of left) await one.remove();
-  report(context, found, changes);
+  output.prose(`Removed ${quoted(found.map(({ id }) => id))}`);
+  if (purge)
+    for (const [shown, same] of shownOf(left)) {
+      for (const one of same) await one.remove();
+      output.prose(`${label("also removed")} ${shown}`);
+    }
+  output.prose(...new Set(changes.flatMap((file) => gatewayLines(context, file))));
   if (!purge) printKept(context, left);
   return exitCodes.done;
 }
 
+function quoted(ids: readonly string[]): string {
+  return ids.map((id) => `"${safeLine(id)}"`).join(", ");
+}
+
+/** Returns things by their texts: a package that was fetched several times and the definitions of a server have one. */
+function shownOf(left: readonly LeftOver[]): ReadonlyMap<string, readonly LeftOver[]> {
+  const groups = Map.groupBy(left, ({ kind, name }) => `${kind} ${safeLine(name)}`).entries();
+  return new Map(
+    groups.map(([text, same]) => {
+      const isRepeated = same.length > 1 && same[0]?.kind === "fetched package";
+      return [`${text}${isRepeated ? ` (fetched ${same.length} times)` : ""}`, same];
+    }),
+  );
+}
+
 function usedByText(ids: readonly string[]): string {
-  return `${ids.map((id) => `"${id}"`).join(", ")} ${ids.length === 1 ? "uses" : "use"} it`;
+  return `${quoted(ids)} ${ids.length === 1 ? "uses" : "use"} it`;
 }
 
 /** Prints the commands that remove what is kept: `--purge` finds nothing any more. */
@@ -122,12 +143,6 @@ function printKept(context: CliContext, left: readonly LeftOver[]): void {
     "Kept, and used by no entry; remove with:",
     ...commands.map((words) => `  ${ownCommand(context)} ${words.map(shellQuote).join(" ")}`),
   );
-}
-
-function report(context: CliContext, found: readonly FoundEntry[], changes: readonly ChangedFile[]): void {
-  context.output.prose(`Removed ${found.map(({ id }) => `"${safeLine(id)}"`).join(", ")}`);
-  const lines = changes.flatMap((file) => gatewayLines(context, file));
-  context.output.prose(...new Set(lines));
 }
 
 /** Remembers the servers, which clients can still have: an import does not bring them back unasked. */

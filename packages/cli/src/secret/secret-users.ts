@@ -52,7 +52,7 @@ export async function secretUseLines(
   if (users.length === 0) return [];
   const files = (loaded?.files ?? []).map((file) => safeLine(shortPath(file, directory))).join(", ");
   const isOne = users.length === 1;
-  const verb = isNew ? (isOne ? "waits for" : "wait for") : isOne ? "uses" : "use";
+  const verb = isNew ? "waited for" : isOne ? "uses" : "use";
   const all = users.join(", ");
   const line = `${all.charAt(0).toUpperCase()}${all.slice(1)} in ${files} ${verb} it.`;
   if (!isServed) return [line, `Start the gateway: ${ownCommand(context)} serve`];

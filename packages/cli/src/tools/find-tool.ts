@@ -11,7 +11,7 @@ import {
   type ToolDescription,
 } from "../access/tool-access.ts";
 import { CliError } from "../cli-error.ts";
-import { ownNameOf, serverOfName, suggestTools } from "./tool-names.ts";
+import { didYouMeanTool, ownNameOf, serverOfName, suggestTools } from "./tool-names.ts";
 
 /**
  * Returns the tool named `name`.
@@ -43,8 +43,9 @@ export async function explainUnknownTool(access: ToolAccess, name: string, home:
   const shown = name.slice(0, 200);
   // If the name has no server, the tool may belong to a server that is not ready.
   const others = named === undefined ? missingOf(servers).map(({ id }) => id) : [];
+  const near = didYouMeanTool(suggestions);
   const hints = [
-    ...(suggestions.length === 0 ? [] : [`did you mean ${orList(suggestions)}?`]),
+    ...(near === undefined ? [] : [near]),
     ...(others.length === 0 ? [] : [`the tools of ${others.join(", ")} are missing: see toolcrib list`]),
   ];
   return new CliError("CLI_TOOL_NOT_FOUND", `Unknown tool: "${shown}"`, {
@@ -80,8 +81,4 @@ export function serverNotReady({ id, kind, state, reason }: ServerState, home: s
   return new CliError("CLI_SERVER_NOT_READY", `The tool server "${id}" is not ready: ${detail}`, {
     hint: hasLog ? `see toolcrib doctor, or toolcrib logs ${id}` : "see toolcrib doctor",
   });
-}
-
-function orList(names: readonly string[]): string {
-  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
 }

@@ -5,6 +5,8 @@ import { emptyText, missingOf, noteMissing, openToolAccess } from "../access/ope
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
+import { noSourcesText } from "../serve/serve-text.ts";
+import { asTyped } from "../serve/source-table.ts";
 import { serverNotReady } from "./find-tool.ts";
 import { requireServer } from "./require-server.ts";
 
@@ -38,7 +40,9 @@ export async function listTools(context: CliContext, flags: ListFlags): Promise<
   );
   output.json(tools.map(toJsonTool));
   const asked = servers.filter(({ id }) => flags.server === undefined || id === flags.server);
-  if (tools.length === 0)
+  if (servers.length === 0 && all.length === 0)
+    output.prose(`No tools. No servers yet: ${asTyped(noSourcesText("toolcrib"), context)}`);
+  else if (tools.length === 0)
     output.print(
       all.length === 0
         ? emptyText(asked, "No tools.", "No tools among those")

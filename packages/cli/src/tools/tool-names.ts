@@ -13,17 +13,20 @@ export function ownNameOf(name: string): string {
   return name.replace(/^.*?(?::|__)/, "");
 }
 
+/** The names of a tool. */
+export type NamedTool = Pick<ToolSummary, "id" | "wireName" | "namespace">;
+
 /** Maximum number of suggestions. */
 const suggestionsMaxCount = 3;
 
 /** Returns names of `tools` that are similar to `name`, most similar first. */
 export function suggestTools(
   name: string,
-  tools: readonly ToolSummary[],
+  tools: readonly NamedTool[],
   searched: readonly string[],
 ): readonly string[] {
   // Use the notation of the requested name.
-  const nameOf = (tool: ToolSummary) => (name.includes(":") ? tool.id : tool.wireName);
+  const nameOf = (tool: NamedTool) => (name.includes(":") ? tool.id : tool.wireName);
   const suggestions = new Set<string>();
   const near = nearestName(name, tools.map(nameOf));
   if (near !== undefined) suggestions.add(near);
@@ -36,4 +39,11 @@ export function suggestTools(
   // Suggest search results only if no name is similar.
   if (suggestions.size === 0) for (const one of searched) suggestions.add(one);
   return [...suggestions].slice(0, suggestionsMaxCount);
+}
+
+/** Returns the hint about names of tools; undefined without any. */
+export function didYouMeanTool(suggestions: readonly string[]): string | undefined {
+  const others = suggestions.slice(0, -1).join(", ");
+  if (suggestions.length === 0) return undefined;
+  return `did you mean ${others === "" ? "" : `${others} or `}${suggestions.at(-1)}?`;
 }

@@ -39,7 +39,7 @@ export const explanations: Explanations = {
   CLI_CALL_NOT_FOUND: {
     cause: "The audit trail of this home has no call with this id. Each home has a trail of its own.",
     run: "toolcrib audit show 0197c0de",
-    fix: "toolcrib audit list shows ids. Use --home for the trail of another home.",
+    fix: "toolcrib audit list --long shows ids. Use --home for the trail of another home.",
   },
   CLI_CLIENT_NOT_FOUND: {
     cause:
