@@ -115,7 +115,7 @@ test("on a terminal of 80 columns, tools keep names that differ", async () => {
   assert.match(top.stdout, /^filesystem:list_directory +1 +0 +61\.0 s +61\.0 s +0 +100$/m);
   for (const end of ["with_sizes", "f_all_users"])
     assert.match(top.stdout, new RegExp(`^filesystem:\\S+…\\S+${end} +1 `, "m"));
-  for (const tool of tools) assert.match(list.stdout, new RegExp(`^  filesystem:${tool}$`, "m"));
+  for (const tool of tools) assert.match(list.stdout, new RegExp(` filesystem:${tool}$`, "m"));
   for (const line of `${top.stdout}${list.stdout}`.split("\n")) assert.ok(line.length <= 80, line);
 });
 

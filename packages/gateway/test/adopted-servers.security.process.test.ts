@@ -131,7 +131,7 @@ describe("a server that a manifest adopts", { skip: skipsAdopted }, () => {
   it("is installed by its lock, whatever the registry has by then; a changed package is refused", async () => {
     await using first = await start(acmeServer(), acmeManifest());
     const folder = join(first.home, "fetched");
-    const [name = ""] = readdirSync(folder);
+    const [name = ""] = keysIn(folder);
     const text = readFileSync(join(folder, name, "v1", "package-lock.json"), "utf8");
     const lock = text.replace(/^\s*"resolved": .*\n/gm, "");
     const digest = createHash("sha256").update(lock).digest("hex");
@@ -140,7 +140,7 @@ describe("a server that a manifest adopts", { skip: skipsAdopted }, () => {
     const files = { "acme.lock.json": lock };
     await using test = await start(acmeServer(), acmeManifest({ image }), { files });
     assert.equal(statusOf(test).health.state, "ready", statusOf(test).health.reason ?? "");
-    const [stored = ""] = readdirSync(join(test.home, "fetched"));
+    const [stored = ""] = keysIn(join(test.home, "fetched"));
     const receipt = JSON.parse(readFileSync(join(test.home, "fetched", stored, "receipt.json"), "utf8"));
     assert.equal(receipt.recorded, digest);
     assert.deepEqual(
@@ -258,3 +258,8 @@ describe("an entry with a manifest", () => {
     assert.match(test.gateway.status().servers[0]?.health.reason ?? "", /manifest .* was not read/);
   });
 });
+
+/** The folders of fetched packages, without the lock beside them. */
+function keysIn(folder: string): readonly string[] {
+  return readdirSync(folder).filter((name) => !name.startsWith("."));
+}
