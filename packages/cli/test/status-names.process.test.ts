@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
-import { echoServer, runToolcrib, startServe } from "./transcript.ts";
+import { echoServer, runFileIn, runToolcrib, startServe } from "./transcript.ts";
 
 const preload = pathToFileURL(join(import.meta.dirname, "kill-network-trial.mjs")).href;
 /** Why a scoped network has no names here; undefined where it can have them. */
@@ -43,6 +43,8 @@ test("status says that a server has no names, and how to start it again, until i
   assert.equal(sleep, "sleep 2");
   await run(...disable.split(" ").slice(1));
   await waitUntil(async () => (await read()).health.state === "disabled");
+  // The pause until the next trial is over.
+  process.kill(Number(/gateway-(\d+)\.json$/.exec(runFileIn(directory.path) ?? "")?.[1]), "SIGUSR2");
   await run(...enable.split(" ").slice(1));
   await waitUntil(isReady);
   assert.equal("lacksNames" in (await read()).containment, false);
