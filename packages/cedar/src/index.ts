@@ -9,5 +9,5 @@ export { parsePolicies } from "./parse-policies.ts";
 export { openPartialDecisions } from "./partial-decisions.ts";
 export { type PolicyFile, readPolicyFile } from "./policy-file.ts";
 export { isNamedRule, type PolicyTest, parsePolicyTests } from "./policy-tests.ts";
-export { clientIdOf } from "./request-entities.ts";
+export { argumentMaxLength, clientIdOf } from "./request-entities.ts";
 export { findUnmatchedNames } from "./unmatched-names.ts";

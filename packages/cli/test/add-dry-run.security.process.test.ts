@@ -4,13 +4,10 @@ import assert from "node:assert/strict";
 import { existsSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { makeTemporaryDirectory, notesServer } from "@toolcrib/testing";
+import { skipWithoutSandbox } from "./skip-without-sandbox.ts";
 import { cleanEnvironment, runToolcrib } from "./transcript.ts";
 
-const checked = await (async () => {
-  await using directory = await makeTemporaryDirectory();
-  return await runToolcrib(["sandbox", "check"], { directory: directory.path });
-})();
-const skip = checked.code === 0 ? false : "no sandbox works here";
+const skip = await skipWithoutSandbox();
 
 for (const mode of ["--dry-run", "--yes"])
   test(`a server that add ${mode} tries does not see the home in a folder that it may read`, {

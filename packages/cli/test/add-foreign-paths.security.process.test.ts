@@ -8,14 +8,11 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { writeArchive } from "@toolcrib/mcpkg";
 import { makeTemporaryDirectory, notesServer, type TemporaryDirectory } from "@toolcrib/testing";
+import { skipWithoutSandbox } from "./skip-without-sandbox.ts";
 import { runAnswering, shellLine, skipWithoutTerminal } from "./terminal.ts";
 import { cleanEnvironment, runToolcrib } from "./transcript.ts";
 
-const checked = await (async () => {
-  await using directory = await makeTemporaryDirectory();
-  return await runToolcrib(["sandbox", "check"], { directory: directory.path });
-})();
-const skip = checked.code === 0 ? false : "no sandbox works here";
+const skip = await skipWithoutSandbox();
 
 /** The forms in which arguments name a path. */
 const forms: readonly ((path: string) => string)[] = [

@@ -8,16 +8,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { makeTemporaryDirectory, NpmRegistry, notesServer } from "@toolcrib/testing";
-import { cleanEnvironment, commandLine, runToolcrib } from "./transcript.ts";
+import { skipWithoutNpxAndSandbox } from "./skip-without-sandbox.ts";
+import { cleanEnvironment, commandLine } from "./transcript.ts";
 
 const path = process.env["PATH"] ?? "";
-const hasNpx = path.split(":").some((folder) => existsSync(`${folder}/npx`));
-const checked = await (async () => {
-  await using directory = await makeTemporaryDirectory();
-  return await runToolcrib(["sandbox", "check"], { directory: directory.path });
-})();
-const noSandbox = checked.code === 0 ? false : "no sandbox works here";
-const skip = hasNpx ? noSandbox : "npx is not installed";
+const skip = await skipWithoutNpxAndSandbox();
 
 /** A registry in front of another one that never answers a path which `isHeld`. */
 async function startHolding(registry: NpmRegistry, isHeld: (path: string) => boolean) {

@@ -4,13 +4,10 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { skipWithoutSandbox } from "./skip-without-sandbox.ts";
 import { cleanEnvironment, runToolcrib } from "./transcript.ts";
 
-const checked = await (async () => {
-  await using directory = await makeTemporaryDirectory();
-  return await runToolcrib(["sandbox", "check"], { directory: directory.path });
-})();
-const skip = checked.code === 0 ? false : "no sandbox works here";
+const skip = await skipWithoutSandbox();
 
 /** A server with a harmless tool `instructions`, and instructions that are not harmless. */
 const source = `

@@ -14,17 +14,12 @@ import {
   startIdentityProvider,
   startProtectedServer,
 } from "@toolcrib/testing";
+import { skipWithoutNpxAndSandbox } from "./skip-without-sandbox.ts";
 import { shellLine, skipWithoutTerminal, Terminal } from "./terminal.ts";
 import { cleanEnvironment, runToolcrib, startServe } from "./transcript.ts";
 
 const path = process.env["PATH"] ?? "";
-const hasNpx = path.split(":").some((folder) => existsSync(`${folder}/npx`));
-const checked = await (async () => {
-  await using directory = await makeTemporaryDirectory();
-  return await runToolcrib(["sandbox", "check"], { directory: directory.path });
-})();
-const noSandbox = checked.code === 0 ? false : "no sandbox works here";
-const skip = hasNpx ? noSandbox : "npx is not installed";
+const skip = await skipWithoutNpxAndSandbox();
 
 const readTool = { name: "read", description: "Reads a note", annotations: { readOnlyHint: true } };
 const evil = {
@@ -533,7 +528,7 @@ test("add finds out the transport of a URL, and names the login that a server wa
   assert.match(closed.stderr, /Nothing was added: nothing listens at 127\.0\.0\.1:1:/);
 });
 
-test("add saves a command line with what it may do, while a gateway runs", { skip: noSandbox }, async () => {
+test("add saves a command line with what it may do, while a gateway runs", { skip }, async () => {
   await using directory = await makeTemporaryDirectory();
   writeFileSync(directory.join("toolcrib.yaml"), "serve: { listen: 127.0.0.1:0 }\n");
   await using _gateway = await startServe([], { directory: directory.path });

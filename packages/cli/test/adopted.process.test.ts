@@ -15,17 +15,13 @@ import {
   startAcmeRegistry,
   waitUntil,
 } from "@toolcrib/testing";
+import { skipWithoutNpxAndSandbox } from "./skip-without-sandbox.ts";
 import { shellLine, skipWithoutTerminal, Terminal } from "./terminal.ts";
 import { cleanEnvironment, runToolcrib } from "./transcript.ts";
 
 const { PATH: shortPath = "" } = cleanEnvironment("/");
 const path = process.env["PATH"] ?? "";
-const hasNpx = path.split(":").some((folder) => existsSync(`${folder}/npx`));
-const checked = await (async () => {
-  await using directory = await makeTemporaryDirectory();
-  return await runToolcrib(["sandbox", "check"], { directory: directory.path });
-})();
-const skip = !hasNpx ? "npx is not installed" : checked.code === 0 ? false : "no sandbox works here";
+const skip = await skipWithoutNpxAndSandbox();
 
 describe("the commands of adopted servers", { skip }, () => {
   let registry: NpmRegistry;

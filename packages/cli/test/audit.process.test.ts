@@ -93,6 +93,9 @@ test("the trail is listed, filtered, shown as a tree and tailed without a gatewa
       ["audit", "list", "--issuer", "https://id.example.com"],
       ["audit", "list", "--since", "2026-06-01T12:00:08Z"],
       ["audit", "list", "--since", "1s"],
+      ["audit", "list", "--type", "call.denied"],
+      ["audit", "list", "--type", "server.*"],
+      ["audit", "list", "--type", "denied"],
       ["audit", "show", ids[0]?.slice(0, 8) ?? ""],
       ["audit", "show", ids[2] ?? ""],
       ["audit", "show", ids[3] ?? ""],
@@ -181,6 +184,8 @@ test("tail --follow shows new records until Ctrl-C, which is a normal exit", asy
     "cli",
     "--subject",
     "cli",
+    "--type",
+    "call.*",
     "-n",
     "1",
     "--json",
@@ -213,6 +218,13 @@ test("tail --follow shows new records until Ctrl-C, which is a normal exit", asy
       for (const [at, tool] of ["web:get", "files:list"].entries()) {
         const client = toAuditClient(identities[at]!);
         const call = { callId: `new-${tool}`, depth: 0, client, tool, origin: "server" };
+        const { callId } = call;
+        const violation = {
+          rule: "containment.write.certified",
+          reason: "it may write",
+          effect: "recorded",
+        } as const;
+        store.audit.record("containment.violation", { callId, client, tool, server: "files", ...violation });
         await store.audit.intent({ ...call, argumentsDigest: "sha256:0", decision: "allow" });
       }
     }

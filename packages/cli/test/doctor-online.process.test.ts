@@ -1,7 +1,7 @@
 /** `toolcrib doctor --online`: remote servers, their certificates and logins, pinned packages, and anchors, on loopback. */
 
 import assert from "node:assert/strict";
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
@@ -17,15 +17,11 @@ import {
   startTlsServer,
   type TemporaryDirectory,
 } from "@toolcrib/testing";
+import { skipWithoutNpxAndSandbox } from "./skip-without-sandbox.ts";
 import { runToolcrib } from "./transcript.ts";
 
 const path = process.env["PATH"] ?? "";
-const hasNpx = path.split(":").some((folder) => existsSync(`${folder}/npx`));
-const checked = await (async () => {
-  await using directory = await makeTemporaryDirectory();
-  return await runToolcrib(["sandbox", "check"], { directory: directory.path });
-})();
-const noSandbox = checked.code === 0 ? false : "no sandbox works here";
+const noPackages = await skipWithoutNpxAndSandbox();
 
 interface Shown {
   readonly group: string;
@@ -339,7 +335,7 @@ test("doctor --online asks nothing where nothing is remote, and doctor alone has
 });
 
 test("doctor --online asks the registry for pinned packages", {
-  skip: hasNpx ? noSandbox : "npx is not installed",
+  skip: noPackages,
 }, async () => {
   await using directory = await makeTemporaryDirectory();
   await using registry = await new NpmRegistry().listen();
@@ -384,7 +380,7 @@ const pinned = (name: string) => ({
 });
 
 test("doctor --online does not take a registry that it cannot reach for one without the package", {
-  skip: hasNpx ? noSandbox : "npx is not installed",
+  skip: noPackages,
 }, async () => {
   for (const name of ["mcp-404", "mcp-etarget"]) {
     await using directory = await makeTemporaryDirectory();
@@ -396,7 +392,7 @@ test("doctor --online does not take a registry that it cannot reach for one with
 });
 
 test("doctor --online ends the look-up of a package when all checks together took too long", {
-  skip: hasNpx ? noSandbox : "npx is not installed",
+  skip: noPackages,
 }, async () => {
   await using directory = await makeTemporaryDirectory();
   const isAsked = Promise.withResolvers<void>();

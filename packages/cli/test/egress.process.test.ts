@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { type TestContext, test } from "node:test";
 import {
   createTestAuthority,
@@ -17,6 +16,7 @@ import {
   type TlsServer,
   waitUntil,
 } from "@toolcrib/testing";
+import { skipWithoutSandbox } from "./skip-without-sandbox.ts";
 import { cleanEnvironment, commandLine, runToolcrib } from "./transcript.ts";
 
 const host = "api.example.com";
@@ -394,10 +394,7 @@ test("the program gets the credential of an entrusted manifest in the variable t
   assert.equal(stdout, `${secret}:\n`, stderr);
 });
 
-const checked = spawnSync(process.execPath, [...commandLine, "sandbox", "check"], {
-  env: cleanEnvironment(tmpdir()),
-});
-const containing = { skip: checked.status === 0 ? false : "no sandbox works here" };
+const containing = { skip: await skipWithoutSandbox() };
 
 test(
   "egress --contain leaves the program no way but the proxy, and no file of the user",

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { makeTemporaryDirectory, waitUntil, writeFiles } from "@toolcrib/testing";
+import { skipWithoutSandbox } from "./skip-without-sandbox.ts";
 import { runToolcrib } from "./transcript.ts";
 
 const marker = `hostile-${process.pid}-${Date.now()}`;
@@ -58,11 +59,7 @@ function leftOver(): readonly string[] {
   });
 }
 
-const checked = await (async () => {
-  await using directory = await makeTemporaryDirectory();
-  return await runToolcrib(["sandbox", "check"], { directory: directory.path });
-})();
-const skip = checked.code === 0 ? false : "no sandbox works here";
+const skip = await skipWithoutSandbox();
 
 test("tests of hostile programs fail within their limits, and leave no process, file or knowledge", {
   skip,

@@ -4,10 +4,11 @@
  */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import { stripVTControlCharacters } from "node:util";
 import { makeTemporaryDirectory, NpmRegistry, notesServer, waitUntil } from "@toolcrib/testing";
+import { skipWithoutNpxAndSandbox } from "./skip-without-sandbox.ts";
 import { shellLine, skipWithoutTerminal, Terminal } from "./terminal.ts";
 import { runToolcrib, startServe } from "./transcript.ts";
 
@@ -22,12 +23,7 @@ const remote = "customer-relationship-management-reports";
 const folder = "documents-of-the-year-2026/quarterly-reports-and-presentations-of-all";
 
 const path = process.env["PATH"] ?? "";
-const hasNpx = path.split(":").some((one) => existsSync(`${one}/npx`));
-const isContained = await (async () => {
-  await using directory = await makeTemporaryDirectory();
-  return (await runToolcrib(["sandbox", "check"], { directory: directory.path })).code === 0;
-})();
-const skip = !hasNpx ? "npx is not installed" : isContained ? skipWithoutTerminal : "no sandbox works here";
+const skip = (await skipWithoutNpxAndSandbox()) || skipWithoutTerminal;
 
 /** Whether a line is one word, perhaps after a label, a command line, or a line of a file. */
 function mayBeWide(line: string): boolean {

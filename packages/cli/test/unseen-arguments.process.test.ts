@@ -10,13 +10,10 @@ import {
   makeTemporaryDirectory,
   type TemporaryDirectory,
 } from "@toolcrib/testing";
+import { skipWithoutSandbox } from "./skip-without-sandbox.ts";
 import { runToolcrib, startServe } from "./transcript.ts";
 
-const checked = await (async () => {
-  await using directory = await makeTemporaryDirectory();
-  return await runToolcrib(["sandbox", "check"], { directory: directory.path });
-})();
-const noSandbox = checked.code === 0 ? false : "no sandbox works here";
+const noSandbox = await skipWithoutSandbox();
 
 const { command, args } = fixtureCommand(echoStdioPath);
 const server = (id: string, path: string, more: object = {}, cwd?: string) => ({

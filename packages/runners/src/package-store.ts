@@ -280,7 +280,9 @@ export class PackageStore {
       logger.info({ ...fields, durationMs: now() - startedAt }, "package.fetched");
       return receipt;
     } catch (error) {
-      await this.#dropPlace(place, lock);
+      await this.#dropPlace(place, lock).catch((cause: unknown) => {
+        logger.warn({ place, reason: messageOf(cause) }, "package.cleanup.failed");
+      });
       // The server that needs it reports the reason as its own, once.
       logger.info({ packages: run.packages, reason: messageOf(error) }, "package.fetch.failed");
       throw error;

@@ -37,8 +37,8 @@ const digitsCount = 16;
 
 const blockBytes = 64;
 const digestBytes = 32;
-/** A UTF-16 unit takes at most three bytes; a shortened text has its length at the end. */
-const bufferBytes = blockBytes + 3 * (textMaxLength + 20);
+/** A UTF-16 unit takes at most six bytes, where it is escaped; a shortened text has its length at the end. */
+const bufferBytes = blockBytes + 6 * (textMaxLength + 20);
 
 /** Longest text whose fingerprint is kept for a while. */
 const keptMaxLength = 256;
@@ -123,7 +123,9 @@ export class ValueFingerprints {
   }
 
   #hash(text: string): string {
-    const whole = text.length <= textMaxLength ? text : `${text.slice(0, textMaxLength)}\u0000${text.length}`;
+    const part = text.length <= textMaxLength ? text : `${text.slice(0, textMaxLength)}\u0000${text.length}`;
+    // In UTF-8, all halves of surrogate pairs are the same.
+    const whole = part.isWellFormed() ? part : JSON.stringify(part);
     const length = this.#inner.write(whole, blockBytes);
     const digest = hash("sha256", this.#inner.subarray(0, blockBytes + length), "latin1");
     this.#outer.write(digest, blockBytes, "latin1");

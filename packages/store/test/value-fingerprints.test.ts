@@ -23,6 +23,8 @@ test("a fingerprint is an HMAC of the value as text, and a value that is too sho
   assert.equal(fingerprints.of(-1.5e-7), hmac("-1.5e-7"));
   for (const value of ["", "abc", 0, 999, true, false, null, undefined, {}, ["acme"]])
     assert.equal(fingerprints.of(value), undefined, JSON.stringify(value));
+  const halves = ["\ud83dabc", "\ude00abc", "\ufffdabc", "\ud83d".repeat(16 * 1024), "\ude00".repeat(20_000)];
+  assert.equal(new Set(halves.map((text) => fingerprints.of(text))).size, halves.length);
   const long = "y".repeat(16 * 1024);
   const made = [`${long}1`, `${long}22`].map((text) => fingerprints.of(text));
   assert.equal(made[0], hmac(`${long}\u0000${long.length + 1}`));

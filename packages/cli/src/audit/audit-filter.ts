@@ -1,6 +1,6 @@
 /** Selects records of the audit trail by the options of `toolcrib audit`. Pure. */
 
-import { type AuditListQuery, type AuditRecord, clientIdentityOf } from "@toolcrib/store";
+import { type AuditEvents, type AuditListQuery, type AuditRecord, clientIdentityOf } from "@toolcrib/store";
 import { InvalidArgumentError } from "commander";
 
 /** Options of the commands that show records. */
@@ -11,6 +11,7 @@ export interface AuditFlags {
   readonly subject?: string;
   readonly tool?: string;
   readonly outcome?: string;
+  readonly type?: readonly (keyof AuditEvents)[];
   /** Start of the time range. */
   readonly since?: AuditTime;
   /** End of the time range, exclusive. */
@@ -69,6 +70,7 @@ export function isWanted(record: AuditRecord, query: AuditListQuery): boolean {
     readonly tool?: string;
     readonly outcome?: string;
   };
+  if (query.type !== undefined && !query.type.includes(record.type)) return false;
   if (query.since !== undefined && Date.parse(record.time) < query.since) return false;
   if (query.until !== undefined && Date.parse(record.time) >= query.until) return false;
   if (query.client !== undefined && client?.name !== query.client) return false;

@@ -2,6 +2,7 @@
 
 import { auditOutcomes, parseSince } from "../audit/audit-filter.ts";
 import { exportFormats } from "../audit/export-format-names.ts";
+import { parseRecordTypes } from "../audit/record-types.ts";
 import { type CliCommandGroup, defineCommand } from "../cli-command.ts";
 import { wholeNumber } from "../option-values.ts";
 
@@ -16,6 +17,11 @@ const filters = {
   },
   subject: { value: "id", help: "only calls of the client with this id at its issuer" },
   tool: { value: "id", help: "only this tool, such as files:read_file or files:*" },
+  type: {
+    value: "type",
+    parse: parseRecordTypes,
+    help: "only records of this type, such as egress.denied or approval.*",
+  },
   outcome: { value: "outcome", choices: auditOutcomes, help: "only calls with this outcome" },
   since: {
     value: "time",
@@ -44,7 +50,10 @@ export const command: CliCommandGroup = {
       name: "list",
       summary: "list records, newest first",
       options: { ...filters, limit: { ...limit, default: 50 }, long },
-      examples: ["toolcrib audit list --since 1h --outcome denied"],
+      examples: [
+        "toolcrib audit list --since 1h --outcome denied",
+        "toolcrib audit list --type egress.denied",
+      ],
       run: async (context, _args, options) => (await load()).listRecords(context, options),
     }),
     defineCommand({

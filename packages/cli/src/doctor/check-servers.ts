@@ -256,7 +256,7 @@ function idleRuleFinding({ path, pattern, reason, hint }: GatewayStatus["idleRul
 function engineFindings(engine: NonNullable<GatewayStatus["policy"]>["engine"]): Finding[] {
   if (engine === undefined) return [];
   const message = `the policy engine of the running gateway failed (${counted(engine.count, "time")}, lastly: ${safeLine(engine.problem)})`;
-  const fix = "toolcrib audit --type policy.failed lists when; simplify the policies, and report it";
+  const fix = "toolcrib audit list --type policy.failed lists when; simplify the policies, and report it";
   return engine.isDown
     ? [failed("policy", `${message}; calls that it has to judge are denied for up to a minute`, fix)]
     : [warning("policy", `${message} and was replaced`, fix)];

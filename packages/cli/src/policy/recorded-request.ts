@@ -5,7 +5,7 @@
  */
 
 import { hash } from "node:crypto";
-import type { OfflinePolicy } from "@toolcrib/cedar";
+import { argumentMaxLength, type OfflinePolicy } from "@toolcrib/cedar";
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import type { PolicyRequest, PolicyTarget } from "@toolcrib/policy";
 import type { AuditRecord } from "@toolcrib/store";
@@ -23,8 +23,6 @@ export interface RecordedRequest {
   readonly unknown: UnknownFacts;
 }
 
-/** Longest text that policies can judge, in characters. */
-const judgedMaxLength = 16_384;
 /** Marks of what a preview leaves out. */
 const leftOut = /…|\[redacted\]|\[secret /;
 /** The end of a text that was shortened, with its length. */
@@ -93,7 +91,7 @@ function argumentsIn(preview: JsonValue | undefined, digest: string | undefined)
     !Object.hasOwn(known, name) && (hasOthers || Object.hasOwn(shown, name));
   const isText = (name: string) => {
     const length = Object.hasOwn(shown, name) ? shortenedText.exec(String(shown[name]))?.[1] : undefined;
-    return length !== undefined && Number(length) <= judgedMaxLength;
+    return length !== undefined && Number(length) <= argumentMaxLength;
   };
   return { known, unknown: { hasUnknown: true, isUnknown, isText } };
 }

@@ -4,13 +4,12 @@ import assert from "node:assert/strict";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { writeArchive } from "@toolcrib/mcpkg";
 import {
   browse,
-  makeTemporaryDirectory,
   NpmRegistry,
   notesServer,
   sampleManifest,
@@ -22,7 +21,8 @@ import {
   writeFiles,
 } from "@toolcrib/testing";
 import { copyParts, reasonWithoutImages } from "../e2e/toolpack-images.ts";
-import { echoServer, runToolcrib } from "../transcript.ts";
+import { skipWithoutNpxAndSandbox } from "../skip-without-sandbox.ts";
+import { echoServer } from "../transcript.ts";
 import { serveHere, writeEchoes } from "./operations-settings.ts";
 import type { PageSetting, Place } from "./page-settings.ts";
 
@@ -52,15 +52,6 @@ async function waitingCall(place: Place): Promise<string> {
     JSON.stringify(await client.callTool(call).catch(String)),
   );
   return /call:[0-9a-f]{16}/.exec(refused)?.[0] ?? assert.fail(refused);
-}
-
-/** Returns why servers of npm cannot be fetched and contained here. */
-async function reasonWithoutServers(): Promise<string | undefined> {
-  const folders = (process.env["PATH"] ?? "").split(delimiter);
-  if (!folders.some((folder) => existsSync(join(folder, "npx")))) return "npx is not installed";
-  await using directory = await makeTemporaryDirectory();
-  const { code } = await runToolcrib(["sandbox", "check"], { directory: directory.path });
-  return code === 0 ? undefined : "no sandbox works here";
 }
 
 /** Adds what the page needs of a registry of npm. */
@@ -306,7 +297,7 @@ export const guideSettings: { readonly [page: string]: PageSetting } = {
     // The page creates everything that its commands use.
     isEmpty: true,
     asks: true,
-    needs: reasonWithoutServers,
+    needs: skipWithoutNpxAndSandbox,
     folders: {
       "toolcrib import": "imported",
       "toolcrib init": "new",
@@ -377,7 +368,7 @@ export const guideSettings: { readonly [page: string]: PageSetting } = {
   "guides/oauth.md": { isEmpty: true, prepare: withLogin },
   "guides/adopted-servers.md": {
     isEmpty: true,
-    needs: reasonWithoutServers,
+    needs: skipWithoutNpxAndSandbox,
     prepare: async (place) => {
       const registry = await new NpmRegistry().listen();
       const server = notesServer([{ name: "read", description: "Reads a note" }]);

@@ -147,7 +147,7 @@ export const explanations: Explanations = {
       '"notes__write_file" was not called: the policy engine failed; try again in a minute\nthe operator sees the reason: toolcrib why CALL',
     unrun: "machine",
     tested: "packages/gateway/test/policy-files.test.ts",
-    fix: "Try again in a minute. If it fails again, toolcrib audit --type policy.failed shows how: simplify the policies and report it.",
+    fix: "Try again in a minute. If it fails again, toolcrib audit list --type policy.failed shows how: simplify the policies and report it.",
   },
   PROMPT_NOT_FOUND: {
     cause:
