@@ -125,7 +125,7 @@ function isPlainConnection(value: string): boolean {
 
 /** Names of parameters of URLs that are secrets, besides those that variables have. */
 const secretParameter =
-  /^(?:pass|pw|pwd|jwt|pat|otp|pin|auth|sig|signature|hmac|sas|sid|session(?:[_-]?id)?|(?:j|php)sess(?:ion)?[_-]?id|ticket|credentials?|(?:x[_-])?auth(?:[_-].*)?)$|[_-](?:sig|signature|auth|jwt)$/i;
+  /^(?:pass|pw|pwd|jwt|pat|otp|pin|auth|sig|signature|hmac|sas|sid|session(?:[_-]?id)?|(?:j|php)sess(?:ion)?[_-]?id|ticket|credentials?|(?:client[_-]?)?assertion|samlresponse|(?:x[_-])?auth(?:[_-].*)?)$|[_-](?:sig|signature|auth|jwt)$/i;
 
 /** Whether a parameter of a URL is a secret by its name. */
 export function isSecretParameter(name: string, value: string): boolean {

@@ -331,6 +331,8 @@ test("of a URL within a text, the user and the parameters with names of secrets 
     ["see https://api.example/x?auth=swordfish&sid=a1b2c3d4e5", ["swordfish", "a1b2c3d4e5"]],
     ["see https://api.example/x?sig=ab12&jwt=x.y.z&otp=123456", ["ab12", "x.y.z", "123456"]],
     ["see https://api.example/x?api%5Fkey=hunter2", ["hunter2"]],
+    ["see https://api.example/t?client_assertion=e30.e30.x&assertion=e30.y", ["e30.e30.x", "e30.y"]],
+    ["see https://sp.example/acs?SAMLResponse=PHNhbWw&RelayState=home", ["PHNhbWw"]],
     ["see https://api.example/cb?code=k3vD9sQ1", ["k3vD9sQ1"]],
     ["see https://api.example/x?access_token=hunter2", ["hunter2"]],
     ["see https://api.example/x?code=DE&country=de&author=ada&page=2&auth=basic", []],
