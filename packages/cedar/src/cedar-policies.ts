@@ -51,8 +51,8 @@ export interface CedarPoliciesDeps {
 
 /** Most verdicts that are remembered. */
 const maxVerdicts = 20_000;
-/** Longest text of the facts of a call by which a verdict is remembered, in characters. */
-const callKeyMaxLength = 500;
+/** Longest text by which a verdict is remembered, in characters. Clients choose parts of it: names, URIs, facts of a call. */
+const verdictKeyMaxLength = 1000;
 /** Most clients whose entities are remembered. */
 const maxClients = 1000;
 
@@ -161,8 +161,9 @@ export class CedarPolicies implements FilePolicies, Disposable {
     const client = this.#clientOf(request.identity);
     const target = this.#targetOf(request.target);
     const facts = request.call === undefined ? "" : this.#callKey(request.call);
-    if (facts === undefined) return toDecision(this.#evaluate(request, client, target), request);
     const key = `${client.key} ${request.action} ${target.key} ${facts}`;
+    const isRemembered = facts !== undefined && key.length <= verdictKeyMaxLength;
+    if (!isRemembered) return toDecision(this.#evaluate(request, client, target), request);
     let verdict = this.#verdicts.get(key);
     if (verdict === undefined) {
       verdict = this.#evaluate(request, client, target);
@@ -322,8 +323,7 @@ export class CedarPolicies implements FilePolicies, Disposable {
     if (context.has("seen_labels")) read.push(call.seenLabels.toSorted());
     const time = new Date(call.now);
     for (const name of times) read.push(timeMembers.get(name)?.(time));
-    const key = JSON.stringify(read);
-    return key.length <= callKeyMaxLength ? key : undefined;
+    return JSON.stringify(read);
   }
 }
 

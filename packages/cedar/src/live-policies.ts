@@ -59,8 +59,8 @@ export class LivePolicies implements AsyncDisposable {
   /** The files with the texts that are in force. */
   #files: readonly PolicyFile[];
   #deps: LivePoliciesDeps;
-  readonly #timer: NodeJS.Timeout;
-  readonly #engine: Disposable;
+  #timer: NodeJS.Timeout | undefined;
+  #engine: Disposable | undefined;
   #current: CedarPolicies;
   #seen: string;
   #problem: string | undefined;
@@ -79,7 +79,11 @@ export class LivePolicies implements AsyncDisposable {
     this.#deps = deps;
     this.#current = current;
     this.#seen = seen;
-    deps.policy.replaceFiles(current);
+  }
+
+  /** Puts the policies in force, and watches their files from now on. Call it once. */
+  start(): void {
+    this.#deps.policy.replaceFiles(this.#current);
     this.#timer = setInterval(() => {
       this.#polling = this.#polling.then(() => this.#poll());
     }, pollMs).unref();
@@ -95,6 +99,17 @@ export class LivePolicies implements AsyncDisposable {
    * @throws {CedarError} `POLICY_INVALID` when they were not read, or are invalid.
    */
   static async open(files: readonly PolicyFile[], deps: LivePoliciesDeps): Promise<LivePolicies> {
+    const live = await LivePolicies.load(files, deps);
+    live.start();
+    return live;
+  }
+
+  /**
+   * Loads the policies of `files`, which `start` puts in force. A file that changes before is read again afterwards.
+   *
+   * @throws {CedarError} `POLICY_INVALID` when they were not read, or are invalid.
+   */
+  static async load(files: readonly PolicyFile[], deps: LivePoliciesDeps): Promise<LivePolicies> {
     const unread = files.find(({ text }) => text === undefined);
     if (unread !== undefined) throw new CedarError("POLICY_INVALID", `"${unread.name}" was not read`);
     const seen = await signatureOf(files);
@@ -164,7 +179,7 @@ export class LivePolicies implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
-    this.#engine[Symbol.dispose]();
+    this.#engine?.[Symbol.dispose]();
     this.#configurations += 1;
     await this.#polling;
     this.#current[Symbol.dispose]();

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { test } from "node:test";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { LivePolicies } from "@toolcrib/cedar";
 import { makeTemporaryDirectory, waitUntil, writeFiles } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
@@ -60,6 +60,36 @@ test("policies that are in force are reported as such, and polled further, where
   assert.equal(warned.length, 2);
   assert.match(failures.join("\n"), /policy\.changed was not recorded.*the audit trail fails/);
   assert.match(failures.join("\n"), /the check of names fails/);
+});
+
+test("policies that are loaded change nothing before they start, and a change until then is seen afterwards", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const first = permit("one");
+  writeFiles(directory.path, { "main.cedar": first });
+  const [used, records]: [unknown[], string[]] = [[], []];
+  const silent = () => undefined;
+  await using live = await LivePolicies.load(
+    [{ path: directory.join("main.cedar"), name: "main.cedar", text: first }],
+    {
+      policy: { replaceFiles: (policies) => void used.push(policies) },
+      attributesOf: () => ({ roles: [], labels: {} }),
+      record: (type) => void records.push(type),
+      checkNames: silent,
+      logger: { debug: silent, info: silent, warn: silent, error: silent } as unknown as Parameters<
+        typeof LivePolicies.open
+      >[1]["logger"],
+      onReplaced: silent,
+    },
+  );
+  const loaded = live.current;
+  writeFiles(directory.path, { "main.cedar": permit("two") });
+  await delay(1500);
+  assert.deepEqual([used, records, live.current === loaded], [[], [], true]);
+  live.start();
+  assert.deepEqual(used, [loaded]);
+  await waitUntil(() => used.length === 2);
+  assert.equal(used[1], live.current);
+  assert.deepEqual(records, ["policy.changed"]);
 });
 
 test("changed policies that cannot be put in force are reported, and the previous ones stay", async () => {

@@ -73,6 +73,26 @@ describe("shared decisions", () => {
     assert.equal(await evaluations(`${hasBoth}(${questions})`, "path", texts.slice(0, 10)), 10);
   });
 
+  it("remembers no decision by a text that is long because a client chose a long name", async () => {
+    using policies = await open(
+      'permit(principal, action, resource) unless { resource.name like "file:///secret/*" };',
+    );
+    const engine = mock.method(cedar, "statefulIsAuthorized");
+    try {
+      for (const [length, asked] of [
+        [500, 1],
+        [1000, 3],
+      ] as const) {
+        const name = `file:///${"x".repeat(length)}`;
+        for (let at = 0; at < 2; at += 1)
+          policies.decide(callOf({ kind: "resource", id: `files:resources/${name}`, name }));
+        assert.equal(engine.mock.callCount(), asked, `${length} characters`);
+      }
+    } finally {
+      engine.mock.restore();
+    }
+  });
+
   it("answers patterns whose parts overlap in a text as the engine does", async () => {
     const orders: readonly (readonly [pattern: string, values: readonly string[]])[] = [
       ["ab*ba", ["aba", "abba", "ab", "abxba"]],

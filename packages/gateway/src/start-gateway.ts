@@ -213,8 +213,8 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   const running: { live?: LiveConfig } = {};
   opening.defer(async () => await running.live?.[Symbol.asyncDispose]());
   const inForce = () => running.live?.config ?? config;
-  const replaceFiles: Parameters<typeof openPolicies>[2] = (files) => core.policy.replaceFiles(files);
-  const policies = await openPolicies(config, { core, record, logger, config: inForce }, replaceFiles);
+  const policies = await openPolicies(config, { core, record, logger, config: inForce });
+  policies?.start();
   await Promise.all([core.pauses.refresh(), core.callLimits?.restore()]);
   record("config.changed", { files: deps.configFiles, digest: digestConfig(config) });
   // A gateway that cannot write its trail would refuse every call, so it does not start.

@@ -447,6 +447,15 @@ describe("the preview in the audit", () => {
     assert.ok(!readFileSync(join(test.home, "audit", "001-00000001.jsonl"), "utf8").includes("hunter2"));
   });
 
+  it("keeps each of several arguments whose names begin alike", async () => {
+    await using test = await startTestGateway({ tool_servers: [echoStdio("child")] });
+    const name = "n".repeat(200);
+    await test.gateway.call(somebody, "child:echo", { [`${name}1`]: "first", [`${name}2`]: "second" });
+    await test.stop();
+    const [intent] = dataOf(test.audit(), "call.intent");
+    assert.deepEqual(Object.values(intent?.preview ?? {}), ["first", "second"]);
+  });
+
   it("stays short and fast for wide and deep arguments", async () => {
     await using test = await startTestGateway({ tool_servers: [echoStdio("child")] });
     const wide = (depth: number): unknown =>

@@ -78,6 +78,15 @@ describe("a definition that waits for approval", () => {
       ["hidden_text", "instruction"],
     );
     assert.ok(found[0]?.evidence.includes("te\u200bll"));
+    const plain = "Plain words that are long enough to fill the evidence. ".repeat(6);
+    for (const [before, hidden, after] of [
+      ["\u{1f600} ", "\u{e0041}\u{e0042}", "end"],
+      ["", "\u200b", ""],
+      ["end", "\u{e0041}", ""],
+    ] as const) {
+      const [one] = await findingsIn(describing(`${before}${plain}${hidden}${after}`));
+      assert.ok(one?.evidence.includes(hidden), JSON.stringify(one));
+    }
   });
 
   it("is pointed out for tools of other servers and for names that look like theirs", async () => {

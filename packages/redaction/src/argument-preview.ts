@@ -112,10 +112,7 @@ function wholeOf(
     return value.map((item, at) => wholeOf(item, scrubber, placesIn(hidden, String(at), item)));
   const all: Writable = {};
   for (const [key, member] of Object.entries(value)) {
-    let shown = scrubber.text(key);
-    // Two names can be equal without their secrets.
-    while (Object.hasOwn(all, shown)) shown += "*";
-    put(all, shown, wholeOf(member, scrubber, placesIn(hidden, key, member)));
+    put(all, scrubber.text(key), wholeOf(member, scrubber, placesIn(hidden, key, member)));
   }
   return all;
 }
@@ -196,8 +193,10 @@ function leftOut(room: Room, what?: string): string {
 /** An object under construction. */
 type Writable = { [key: string]: JsonValue };
 
-/** Sets a member of any name: `__proto__` is data here. */
-function put(object: Writable, key: string, value: JsonValue): void {
+/** Sets a member of any name: `__proto__` is data here. Two names can be equal without their secrets or their ends: the second one gets a mark. */
+function put(object: Writable, name: string, value: JsonValue): void {
+  let key = name;
+  while (Object.hasOwn(object, key)) key += "*";
   if (key === "__proto__") {
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
   } else object[key] = value;

@@ -145,9 +145,10 @@ function inspectText(path: string, text: string, { before, others, own }: TextCo
   const findings: DefinitionFinding[] = [];
   const visible = stripHidden(text);
   if (visible !== text) {
-    const at = [...visible].findIndex((character, index) => character !== text[index]);
+    let at = 0;
+    while (at < visible.length && visible[at] === text[at]) at += 1;
     const message = "it has characters that people do not see and models read";
-    findings.push({ rule: "hidden_text", path, message, evidence: excerptAt(text, Math.max(0, at), 1) });
+    findings.push({ rule: "hidden_text", path, message, evidence: excerptAt(text, at, 1) });
   }
   const flat = visible.replace(/\s+/g, " ");
   for (const [message, pattern] of instructions) {

@@ -26,14 +26,8 @@ const dayMs = 86_400_000;
 
 /** The accepted definitions of one source. */
 export class AcceptedDefinitions {
-  readonly #byKey: Map<string, AcceptedDefinition>;
-  #namesBytes: number;
-
-  /** @param copied whose definitions it has at first */
-  constructor(copied?: AcceptedDefinitions) {
-    this.#byKey = new Map(copied === undefined ? [] : copied.#byKey);
-    this.#namesBytes = copied === undefined ? 0 : copied.#namesBytes;
-  }
+  readonly #byKey = new Map<string, AcceptedDefinition>();
+  #namesBytes = 0;
 
   get({ kind, name }: Pick<Pin, "kind" | "name">): AcceptedDefinition | undefined {
     return this.#byKey.get(keyOf(kind, name));
@@ -55,6 +49,19 @@ export class AcceptedDefinitions {
     }
     this.#byKey.set(key, accepted);
     return true;
+  }
+
+  /** Puts `before` back in the place of `accepted`; nothing where another one took that place since. */
+  undo(accepted: AcceptedDefinition, before: AcceptedDefinition | undefined): void {
+    const { kind, name } = accepted;
+    const key = keyOf(kind, name);
+    if (this.#byKey.get(key) !== accepted) return;
+    if (before !== undefined) {
+      this.#byKey.set(key, before);
+      return;
+    }
+    this.#namesBytes -= bytesOf(name);
+    this.#byKey.delete(key);
   }
 
   /** Drops the definition that was not listed for the longest time, for at least a day. */

@@ -161,7 +161,7 @@ async function writeSigned(
       `Cannot store the signed end of the audit trail: ${reasonOf(cause)}`,
       {
         cause,
-        ...((await isFolder(path))
+        ...((await isFolder(path).catch(() => false))
           ? { hint: `move the folder out of the home: mv "${path}" ELSEWHERE` }
           : {}),
       },

@@ -107,6 +107,8 @@ export class DefinitionPins {
   readonly #accepted = new Map<string, AcceptedDefinitions>();
   /** Ids of the sources whose pins cannot be read. */
   readonly #unreadable: Set<string>;
+  /** Settles after the last approval: what one cannot store, the next one must not find accepted. */
+  #approving: Promise<unknown> = Promise.resolve();
 
   constructor(deps: DefinitionPinsDeps) {
     this.#deps = deps;
@@ -187,22 +189,35 @@ export class DefinitionPins {
    * @throws {StoreError} as `PinStore.put`, and `STORE_FULL` for a definition that cannot be remembered; nothing is
    *   accepted then.
    */
-  async approve(sourceId: string, listed: readonly ListedDefinition[], operator: Identity): Promise<void> {
+  approve(sourceId: string, listed: readonly ListedDefinition[], operator: Identity): Promise<void> {
+    const approved = this.#approving.then(() => this.#approve(sourceId, listed, operator));
+    this.#approving = approved.catch(() => undefined);
+    return approved;
+  }
+
+  async #approve(sourceId: string, listed: readonly ListedDefinition[], operator: Identity): Promise<void> {
     const { issuer, subject } = operator;
-    const before = new AcceptedDefinitions(this.#accepted.get(sourceId));
+    const before: (AcceptedDefinition | undefined)[] = [];
+    const accepted: AcceptedDefinition[] = [];
+    const ofSource = this.#ofSource(sourceId);
     try {
       for (const one of listed) {
+        before.push(ofSource.get(one));
         const problem = this.#accept(one, { issuer, subject });
-        if (problem === undefined) continue;
-        throw new StoreError("STORE_FULL", `Cannot accept "${definitionId(one).slice(0, 200)}": ${problem}`);
+        if (problem !== undefined)
+          throw new StoreError(
+            "STORE_FULL",
+            `Cannot accept "${definitionId(one).slice(0, 200)}": ${problem}`,
+          );
+        accepted.push(ofSource.get(one)!);
       }
       await this.#writer.saveNow(sourceId);
     } catch (error) {
-      this.#accepted.set(sourceId, before);
+      for (let at = accepted.length - 1; at >= 0; at -= 1) ofSource.undo(accepted[at]!, before[at]);
       throw error;
     }
-    for (const one of listed) {
-      const previousDigest = before.get(one)?.digest;
+    for (const [at, one] of listed.entries()) {
+      const previousDigest = before[at]?.digest;
       this.#record("definition.approved", {
         server: sourceId,
         kind: one.kind,

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, it } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { type JsonObject, parseJson } from "@toolcrib/json";
 import { SecretScrubber } from "@toolcrib/redaction";
 import {
@@ -99,6 +100,37 @@ describe("equal and different definitions", () => {
 });
 
 describe("what cannot be stored", () => {
+  it("is not accepted by approvals of one server that overlap, and takes nothing from one that is stored", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const { deps } = await open(directory.path);
+    const full = ["a", "b"];
+    const store = {
+      ...{
+        get: async () => undefined,
+        list: async () => ({ sources: [], unreadable: [] }),
+        delete: async () => {},
+      },
+      async put({ pins }: { readonly pins: readonly { readonly name: string }[] }) {
+        await setTimeout(20);
+        if (pins.some(({ name }) => full.includes(name))) throw new Error("the disk is full");
+        return { kind: "stored" as const };
+      },
+    } as unknown as ReturnType<typeof createPinStore>;
+    const pins = new DefinitionPins({ ...deps, pins: { store, remembered: [] } });
+    const one = (name: string) => toolOf({ description: name }, name);
+    const ends = await Promise.allSettled(
+      ["a", "c", "b"].map((name) => pins.approve("s", [one(name)], operator)),
+    );
+    assert.deepEqual(
+      ends.map(({ status }) => status),
+      ["rejected", "fulfilled", "rejected"],
+    );
+    for (const name of ["a", "b", "c"]) {
+      const code = pins.check(one(name), asking)?.code;
+      assert.equal(code, name === "c" ? undefined : "TOOL_NOT_APPROVED", name);
+    }
+  });
+
   it("is not accepted: a name that is too long, and names that are too long together", async () => {
     await using directory = await makeTemporaryDirectory();
     const warnings: string[] = [];

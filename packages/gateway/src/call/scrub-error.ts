@@ -25,6 +25,9 @@ export function scrubError(scrubber: TextScrubber, error: CodedError): CodedErro
 /** Deepest cause that is kept; deeper ones are dropped. */
 const causesMaxDepth = 10;
 
+/** As much as a log shows. */
+const shownErrors = { depth: 10, maxArrayLength: 1000, maxStringLength: 100_000 } as const;
+
 /** Returns `thrown` without known secrets; the same object if it contains none. */
 export function scrubCause(scrubber: TextScrubber, thrown: unknown, depth = 1): unknown {
   if (typeof thrown === "string") return scrubber.text(thrown);
@@ -32,12 +35,11 @@ export function scrubCause(scrubber: TextScrubber, thrown: unknown, depth = 1): 
     const shown = inspect(thrown);
     return scrubber.text(shown) === shown ? thrown : undefined;
   }
-  const message = scrubber.text(thrown.message);
   const cause = depth < causesMaxDepth ? scrubCause(scrubber, thrown.cause, depth + 1) : undefined;
-  const isSame = message === thrown.message && scrubber.text(thrown.stack ?? "") === (thrown.stack ?? "");
-  return isSame && cause === thrown.cause
-    ? thrown
-    : withStack(new Error(message, { cause }), thrown, scrubber);
+  // Any field can have one: the arguments of a program that was not found, the errors of an AggregateError.
+  const texts = [thrown.message, thrown.stack ?? "", inspect(thrown, shownErrors)];
+  if (cause === thrown.cause && texts.every((text) => scrubber.text(text) === text)) return thrown;
+  return withStack(new Error(scrubber.text(thrown.message), { cause }), thrown, scrubber);
 }
 
 /** Gives `error` the stack of `original`. */

@@ -35,14 +35,11 @@ export async function preparePolicies(
 ): Promise<PreparedPolicyFiles> {
   const { files, clients } = policy;
   if (known === undefined || files.length === 0) {
-    let isInForce = false;
-    const live = await openPolicies({ policy }, deps, (replaced) => {
-      if (isInForce) deps.core.policy.replaceFiles(replaced);
-    });
+    const live = await openPolicies({ policy }, deps);
     return {
       files: live?.current,
       commit() {
-        isInForce = true;
+        live?.start();
         known?.[Symbol.asyncDispose]().catch((error: unknown) =>
           deps.logger.error({ reason: messageOf(error) }, "replaced policies could not be ended"),
         );
@@ -63,22 +60,20 @@ export async function preparePolicies(
 }
 
 /**
- * Opens the policy files of a configuration.
+ * Opens the policy files of a configuration. `start` puts their policies in force, and those of each change of the files.
  *
- * @param replaceFiles puts their policies in force, at first and after each change of the files
  * @throws {CedarError} `POLICY_INVALID`
  */
 export async function openPolicies(
   { policy: { files, clients } }: Pick<PoliciesConfig, "policy">,
   { core, config, record, logger }: PoliciesDeps,
-  replaceFiles: (files: FilePolicies) => void,
 ): Promise<LivePolicies | undefined> {
   if (files.length === 0) return undefined;
   // Loaded on demand: most configurations have no policy files.
   const { LivePolicies } = await import("@toolcrib/cedar");
   const attributesOf = createClientAttributes(clients);
   const deps = {
-    policy: { replaceFiles },
+    policy: core.policy,
     attributesOf,
     record,
     logger,
@@ -91,7 +86,7 @@ export async function openPolicies(
       );
     },
   };
-  return await LivePolicies.open(files, deps);
+  return await LivePolicies.load(files, deps);
 }
 
 /** Milliseconds between two polls for labels that other gateways of the home stored. */
