@@ -128,9 +128,26 @@ test("audit verify --accept puts what a start found on record, and finds new dam
   assert.match(accepted.stdout, /ACCEPTED 001-00000001\.jsonl:3: a start found/);
   const intact = await runToolcrib(["audit", "verify"], setting);
   assert.equal(intact.code, 0);
+  assert.match(intact.stdout, /Apart from 1 accepted finding, the chain is intact: \d+ records/);
   assert.match(intact.stdout, /Accepted earlier, and not shown: 1 finding /);
+  const healthy = await runToolcrib(["doctor"], setting);
+  assert.match(healthy.stdout, /✓ audit: apart from 1 accepted finding, the chain is intact/);
   const list = await runToolcrib(["audit", "list"], { ...setting, env: { COLUMNS: "200" } });
   assert.match(list.stdout, /audit\.accepted .*cli .*1 finding: I cut it off myself/);
   cutOff();
   assert.equal((await runToolcrib(["audit", "verify"], setting)).code, 1);
+});
+
+test("doctor finds what was changed in the trail, as audit verify does", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const path = directory.join(".toolcrib/audit/001-00000001.jsonl");
+  for (const command of ["pause", "resume"])
+    assert.equal((await runToolcrib([command, "all"], setting)).code, 0);
+  assert.match((await runToolcrib(["doctor"], setting)).stdout, /✓ audit: the chain is intact/);
+  writeFileSync(path, readFileSync(path, "utf8").replace("guard.paused", "guard.ruined"));
+  const { code, stdout } = await runToolcrib(["doctor"], setting);
+  assert.equal(code, 1, stdout);
+  assert.match(stdout, /✗ audit: \d findings? in the trail, the first in 001-00000001\.jsonl:\d: record/);
+  assert.match(stdout, /fix: +toolcrib audit verify shows what was changed/);
 });

@@ -115,8 +115,9 @@ function reachOf({ reach, codeDigest }: Fields): string {
   );
 }
 
-function decisionOf({ approval, through }: Fields): string {
-  return joined(" by ", approval, through);
+function decisionOf({ approval, through, decidedBy }: Fields): string {
+  const { name } = (decidedBy ?? {}) as Fields;
+  return joined(" by ", approval, through ?? name);
 }
 
 function secretOf({ secret, host, where }: Fields): string {

@@ -80,7 +80,7 @@ function printFindings(output: Output, title: "FOUND" | "ACCEPTED", findings: Tr
 }
 
 function printReport(output: Output, report: TrailReport): void {
-  const { writers, findings, publicKey, anchors } = report;
+  const { writers, findings, accepted, publicKey, anchors } = report;
   if (writers.length === 0) {
     printFindings(output, "FOUND", findings);
     output.print("No records.");
@@ -107,11 +107,16 @@ function printReport(output: Output, report: TrailReport): void {
   output.print("");
   printFindings(output, "FOUND", findings);
   const records = writers.reduce((sum, one) => sum + one.records, 0);
-  if (findings.length === 0) output.print(`The chain is intact: ${counted(records, "record")}`);
+  if (findings.length === 0) output.print(`${intactText(accepted.length)}: ${counted(records, "record")}`);
   if (anchors !== undefined) output.print(`Anchors that match: ${anchors.matched} of ${anchors.count}`);
   for (const note of notesOf(report)) output.print(output.style("dim", note));
   if (publicKey !== undefined)
     output.print(output.style("dim", `Heads are signed with this key:\n${publicKey.trim()}`));
+}
+
+function intactText(acceptedCount: number): string {
+  if (acceptedCount === 0) return "The chain is intact";
+  return `Apart from ${counted(acceptedCount, "accepted finding")}, the chain is intact`;
 }
 
 function notesOf({ writers, accepted, unfinished }: TrailReport): readonly string[] {

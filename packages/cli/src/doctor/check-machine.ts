@@ -4,10 +4,11 @@ import { accessSync, constants, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isTokenName, readToken } from "@toolcrib/auth";
 import { isCodedError } from "@toolcrib/diagnostics";
-import { openAuditReader } from "@toolcrib/store";
+import { openAuditReader, verifyTrail } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { ensureToken } from "../connect/gateway-entry.ts";
 import { explainOldNode, oldestNode } from "../node-version.ts";
+import { counted } from "../output/counted.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { type Finding, failed, ok, type Repair, warning } from "./check.ts";
 import { closingHome } from "./check-modes.ts";
@@ -96,6 +97,9 @@ const oldestNow = Date.UTC(2026, 0, 1);
 /** Tolerance in milliseconds for a newest record that is ahead of the clock. */
 const clockSlackMs = 5000;
 
+/** Bytes of a trail that is verified here. */
+const verifiedMaxBytes = 64 * 1024 * 1024;
+
 /** Checks that the clock is not slow and that the audit trail can be read and is intact. */
 export async function checkTrail(context: CliContext): Promise<Finding[]> {
   try {
@@ -130,13 +134,42 @@ async function readTrail(context: CliContext): Promise<Finding[]> {
     const what = `a start found at ${decision.time} that the trail was not what was signed before`;
     return [clock, warning("audit", what, "see toolcrib audit verify, which also accepts it (--accept)")];
   }
-  const trail =
-    problems.length === 0
-      ? ok("audit", newest === undefined ? "no records yet" : "the trail is intact")
-      : warning(
-          "audit",
-          `${problems.length} damaged positions in the trail, the first in ${problems[0]?.segment} at byte ${problems[0]?.position}`,
-          "inspect the file: a crash can truncate the last line; any other damage is a manual change",
-        );
-  return [clock, trail];
+  const [problem] = problems;
+  const bytes = trailBytes(options.home);
+  if (bytes <= verifiedMaxBytes) return [clock, await verified(context)];
+  if (problem === undefined) {
+    const size = `${Math.round(bytes / 1024 / 1024)} MB`;
+    return [clock, ok("audit", `no unreadable records; toolcrib audit verify checks the chain of ${size}`)];
+  }
+  const what = `${counted(problems.length, "damaged place")} in the trail, the first in ${problem.segment} at byte ${problem.position}`;
+  return [clock, failed("audit", what, damageFix)];
+}
+
+const damageFix =
+  "toolcrib audit verify shows what was changed; when you know what happened, --accept REASON puts it on record";
+
+/** Verifies the chain and its signed ends, as `toolcrib audit verify` does. */
+async function verified({ options, signal }: CliContext): Promise<Finding> {
+  const { writers, findings, accepted } = await verifyTrail(options.home, { signal });
+  const [first] = findings;
+  if (first !== undefined) {
+    const place =
+      first.segment === "" ? "" : ` in ${first.segment}${first.line === 0 ? "" : `:${first.line}`}`;
+    const what = `${counted(findings.length, "finding")} in the trail, the first${place}: ${first.message}`;
+    return failed("audit", what, damageFix);
+  }
+  if (writers.length === 0) return ok("audit", "no records yet");
+  if (accepted.length === 0) return ok("audit", "the chain is intact");
+  return ok("audit", `apart from ${counted(accepted.length, "accepted finding")}, the chain is intact`);
+}
+
+/** Bytes of all segments; 0 where there are none. */
+function trailBytes(home: string): number {
+  const folder = join(home, "audit");
+  try {
+    const sizeOf = (name: string) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
+    return readdirSync(folder).reduce((sum, name) => sum + sizeOf(name), 0);
+  } catch {
+    return 0;
+  }
 }
