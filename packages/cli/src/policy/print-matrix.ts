@@ -66,6 +66,7 @@ export async function printMatrix(context: CliContext, flags: MatrixFlags): Prom
     output.print(
       "",
       "call: may list and call it. depends: by the arguments of the call. list: sees it, and no call is allowed.",
+      "It shows the policy alone, for clients that have received no labelled data: pauses, and the mutability and containment of servers, can refuse a call.",
       ...(missing.length === 0 ? [] : ["?: what the server has is not known, because it is not available."]),
     );
   }

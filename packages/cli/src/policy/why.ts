@@ -4,13 +4,14 @@
  * the policy as it is now, with the arguments as far as they were recorded.
  */
 
+import { randomBytes } from "node:crypto";
 import { type OfflinePolicy, openOfflinePolicy } from "@toolcrib/cedar";
 import { CodedError, didYouMean } from "@toolcrib/diagnostics";
 import { describePause } from "@toolcrib/guards";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { type Decision, type PolicyRequest, type PolicyTarget, ToolPatterns } from "@toolcrib/policy";
-import { type AuditCall, openAuditReader } from "@toolcrib/store";
-import { type Identity, isOperator } from "@toolcrib/tool";
+import { type AuditCall, openAuditReader, SeenLabels } from "@toolcrib/store";
+import { type Identity, identityKey, isOperator } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -48,10 +49,11 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
   const situation = await openPolicySituation(context, { onDisk: flags.onDisk, about });
   using policy = await openOfflinePolicy(situation.policy);
   if (flags.client !== undefined) warnAboutUnknownClients(context, situation, [flags.client]);
-  const request =
+  const asked =
     call === undefined
       ? requestOf(context, await ownNameOf(context, what, situation), flags, situation)
       : recordedRequest(context, call, situation);
+  const request = await withSeenLabels(context, asked);
   const explanation = await explainRequest(policy, request);
   const { output } = context;
   const { decision, policies, unmetForbids, change } = explanation;
@@ -104,7 +106,14 @@ function furtherLines(
 ): readonly string[] {
   if (decision.kind === "deny" || request.action !== "call") return [];
   const { target, identity } = request;
-  const lines: string[] = [];
+  const lines = [
+    "This is the decision of the policy alone: the mutability and containment that the operator declared for the server, limits and hooks are checked at each call",
+  ];
+  const { seenLabels = [] } = request.call ?? {};
+  if (seenLabels.length > 0)
+    lines.push(
+      `It counts the labels of the data that the client has received: ${safeLine(seenLabels.join(", "))}`,
+    );
   if (flags.args === undefined && policy.dependsOnArguments(request)) {
     lines.push(
       isRecorded
@@ -126,7 +135,17 @@ function furtherLines(
         "Each call of a client needs an approval, because the server is unverified; your own calls need none (--client NAME shows the decision for a client)",
       );
   }
-  return lines.length === 0 ? [] : ["", ...lines];
+  return ["", ...lines];
+}
+
+/** Adds the labels of the data that the client has received by now, as the gateway does at a call. */
+async function withSeenLabels({ options, now }: CliContext, request: PolicyRequest): Promise<PolicyRequest> {
+  const { call, identity } = request;
+  if (call === undefined) return request;
+  const seen = await new SeenLabels(options.home, { known: [], now, randomBytes }).list();
+  const own = seen.find(({ client }) => identityKey(client) === identityKey(identity));
+  const seenLabels = own?.labels.map(({ label }) => label).sort() ?? [];
+  return { ...request, call: { ...call, seenLabels } };
 }
 
 /** Returns the call that `what` is the id of, or the start of the id. */
