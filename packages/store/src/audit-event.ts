@@ -406,6 +406,8 @@ export interface AuditDamaged {
     readonly hash: string;
     readonly time: string;
     readonly closed?: true;
+    readonly run?: string;
+    readonly listNumber?: number;
     readonly signature: string;
   };
 }

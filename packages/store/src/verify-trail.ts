@@ -14,6 +14,7 @@ import { type AnchorFile, readAnchors } from "./anchor-file.ts";
 import {
   hasStarted,
   listHeads,
+  listNumberOf,
   readHead,
   readTombstones,
   readWriters,
@@ -262,6 +263,17 @@ class TrailVerification {
           {
             state: "absent",
           },
+        ),
+      );
+    // The heads were read before this list.
+    const known = listNumberOf(this.#before.heads.values());
+    if (list.kind === "signed" && list.number < known)
+      found.push(
+        toFinding(
+          "writers",
+          home,
+          `an earlier list of writers (audit-heads/writers.json) was put back: its number is ${list.number}, and a signed end knows number ${known}`,
+          { state: "earlier", number: list.number, known },
         ),
       );
     if (list.kind === "invalid")
