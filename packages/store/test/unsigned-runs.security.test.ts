@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { canonicalJson, type JsonObject, parseJson } from "@toolcrib/json";
 import { acceptFindings, openStore, type Store, verifyTrail } from "@toolcrib/store";
-import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 
 const acceptance = { reason: "seen", by: { issuer: "toolcrib:cli", subject: "cli", name: "cli" } };
 const deps = { now: Date.now, randomBytes };
@@ -22,6 +22,8 @@ const headOf = (home: string) => join(home, "audit-heads", "001.json");
 const listOf = (home: string) => join(home, "audit-heads", "writers.json");
 const linesOf = (home: string) => readFileSync(segment(home), "utf8").trimEnd().split("\n");
 const objectIn = (text: string) => parseJson(text) as JsonObject;
+const numberIn = (home: string, writer: string) =>
+  objectIn(readFileSync(join(home, "audit-heads", `${writer}.json`), "utf8"))["listNumber"];
 const headIn = (home: string) => objectIn(readFileSync(headOf(home), "utf8"));
 
 /** Opens the store of `home`. A problem that `problems` does not take is a failure, except for an unfinished line. */
@@ -373,6 +375,30 @@ test("an earlier list of writers that is put back is found, with a writer that w
   assert.deepEqual(await findingsIn(home), []);
   attack();
   assert.equal((await findingsIn(home)).length, 1);
+});
+
+test("a writer without new records signs the number of the list within a minute", async (t) => {
+  await using directory = await makeTemporaryDirectory();
+  const home = directory.join("home");
+  await using first = await open(home);
+  await write(first, ["a"]);
+  const heads: string[] = [];
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const onHead = (line: string) => heads.push(line);
+  await using second = await openStore({ home }, { now: Date.now, randomBytes, onHead });
+  await write(second, ["b"]);
+  t.mock.timers.tick(60_000);
+  await waitUntil(() => numberIn(home, "002") === 2, { what: "the second writer has signed the list" });
+  {
+    await using third = await open(home);
+    await write(third, ["c"]);
+  }
+  assert.equal(numberIn(home, "003"), 3);
+  assert.equal(numberIn(home, "002"), 2);
+  const anchored = heads.length;
+  t.mock.timers.tick(60_000);
+  await waitUntil(() => numberIn(home, "002") === 3, { what: "the second writer has signed the new list" });
+  assert.equal(heads.length, anchored, "an end of the same record is not anchored again");
 });
 
 test("a start of another writer does not hide that an earlier list of writers was put back", async () => {
