@@ -4,7 +4,8 @@
  * for no pipe, and works while gateways write.
  *
  * What it cannot find without anchors (verify-anchors.ts): a trail that was written and signed anew by somebody who has the
- * key, an older copy of everything that belongs together, and changes of the records after the last head.
+ * key, an older copy of everything that belongs together, and changes of the records after the last head that leave them
+ * records of its run of less than two minutes (unsigned-tail.ts).
  */
 
 import { createPublicKey } from "node:crypto";
