@@ -393,8 +393,8 @@ export interface AuditDamaged {
   readonly findings: readonly {
     /**
      * `cut_off`, `changed`: the records up to the signed end. `head`: the signed end is missing or proves nothing. `writers`: so does the
-     * list of writers. `key`: the key is another one. `unsigned`: records of more than two minutes without a signature, or after an
-     * end that a shutdown signed.
+     * list of writers, or an earlier one was put back. `key`: the key is another one. `unsigned`: records without a signature of
+     * more than two minutes, or of another run than the one of the signed end, or after an end that a shutdown signed.
      */
     readonly what: "cut_off" | "changed" | "head" | "writers" | "key" | "unsigned";
     readonly message: string;
@@ -406,6 +406,8 @@ export interface AuditDamaged {
     readonly hash: string;
     readonly time: string;
     readonly closed?: true;
+    readonly run?: string;
+    readonly listNumber?: number;
     readonly signature: string;
   };
 }

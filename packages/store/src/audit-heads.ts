@@ -6,10 +6,12 @@
  *     writers.json      the writers that have a head
  *
  * A head shows that records were cut off at the end of a trail, and that the last ones were changed, which a hash chain
- * alone cannot. The list shows that a head, or a whole writer, was removed.
+ * alone cannot. The list shows that a head, or a whole writer, was removed; its number, which the heads state, shows that
+ * an earlier list was put back.
  *
  * A shutdown signs a closed head, and the next start replaces it by an open one before it writes anything: records after a
- * closed head are not those of a process of Toolcrib.
+ * closed head are not those of a process of Toolcrib. Each start signs the end that it finds as its own, with its run, before
+ * it writes anything but records of a start: no other records of two runs follow one head.
  *
  * Order of a start: key, first record (`audit.key`), head, list; other records come after that. A process that is killed
  * in between leaves at most records of the start without a head, or a head that is not listed.
@@ -42,6 +44,10 @@ export interface AuditHead {
    * writes, and after a crash.
    */
   readonly closed?: true;
+  /** The run that signed it and writes the next records. Absent in heads of earlier versions. */
+  readonly run?: string;
+  /** The highest number of the list of writers that was known. Absent before there is a list, and in heads of earlier versions. */
+  readonly listNumber?: number;
 }
 
 /** A head with its signature (Ed25519, base64) under the key of the home. */
@@ -68,7 +74,12 @@ export type StoredHead =
 /** The signed list of writers, or the reason why it proves nothing. */
 export type StoredWriters =
   | { readonly kind: "absent" }
-  | { readonly kind: "signed"; readonly writers: ReadonlySet<string> }
+  | {
+      readonly kind: "signed";
+      readonly writers: ReadonlySet<string>;
+      /** From 1, and higher with each change; 0 for a list of an earlier version. */
+      readonly number: number;
+    }
   | {
       readonly kind: "invalid";
       readonly reason: string;
@@ -94,12 +105,22 @@ export interface SignedFileDeps {
 export class HeadWriter {
   readonly #deps: SignedFileDeps & { readonly now: () => number };
   readonly #writer: string;
+  readonly #run: string;
   #written: number;
   #isClosed: boolean;
+  /** The run of the stored head. */
+  #storedRun: string | undefined;
+  #storedListNumber: number;
+  /** The highest number of the list that a head states. */
+  #listNumber: number;
 
   /** @param stored the stored head, if it is this writer's, valid and about its last record. */
   constructor(
-    writer: number,
+    {
+      writer,
+      run,
+      listNumber,
+    }: { readonly writer: number; readonly run: string; readonly listNumber: number },
     stored: AuditHead | undefined,
     deps: SignedFileDeps & {
       /** Milliseconds since the epoch. */
@@ -108,8 +129,12 @@ export class HeadWriter {
   ) {
     this.#deps = deps;
     this.#writer = toWriterId(writer);
+    this.#run = run;
+    this.#listNumber = listNumber;
     this.#written = stored?.sequence ?? 0;
     this.#isClosed = stored?.closed === true;
+    this.#storedRun = stored?.run;
+    this.#storedListNumber = stored?.listNumber ?? 0;
   }
 
   /** Whether a head of this record is stored already, open or closed. */
@@ -117,25 +142,43 @@ export class HeadWriter {
     return sequence === this.#written;
   }
 
-  /** Whether the stored head is the one that `write` would store. */
+  /** Whether the stored head is the one that `write` would store. Reads the list of writers. */
   isStored(sequence: number, isClosed: boolean): boolean {
-    return sequence === this.#written && isClosed === this.#isClosed;
+    return (
+      sequence === this.#written &&
+      isClosed === this.#isClosed &&
+      this.#run === this.#storedRun &&
+      this.#knownListNumber() === this.#storedListNumber
+    );
+  }
+
+  /** A list that was put back does not lower it. */
+  #knownListNumber(): number {
+    const { layout, key } = this.#deps;
+    const list = readWriters(layout, key);
+    if (list.kind === "signed") this.#listNumber = Math.max(this.#listNumber, list.number);
+    return this.#listNumber;
   }
 
   /** Replaces the head and returns it. @throws {StoreError} `STORE_UNWRITABLE` */
   async write(sequence: number, lineHash: string, isClosed: boolean): Promise<SignedHead> {
     const { layout, now, randomBytes, key } = this.#deps;
+    const listNumber = this.#knownListNumber();
     const unsigned: AuditHead = {
       writer: this.#writer,
       sequence,
       hash: lineHash,
       time: new Date(now()).toISOString(),
       ...(isClosed ? { closed: true } : {}),
+      run: this.#run,
+      ...(listNumber === 0 ? {} : { listNumber }),
     };
     const head = { ...unsigned, signature: signBytes(key, toSigned(unsigned)) };
     await writeSigned(layout, randomBytes, headPathOf(layout, this.#writer), formatHead(head));
     this.#written = sequence;
     this.#isClosed = isClosed;
+    this.#storedRun = this.#run;
+    this.#storedListNumber = listNumber;
     return head;
   }
 }
@@ -217,10 +260,17 @@ export async function writeTombstone(
   await writeSigned(layout, randomBytes, path, `${JSON.stringify({ format, ...tombstone, signature })}\n`);
 }
 
-/** Adds `writer` to the signed list. An invalid list is replaced by one with what is known. @throws {StoreError} `STORE_BUSY`, `STORE_UNWRITABLE` */
+/**
+ * Adds `writer` to the signed list. An invalid list, and one that is older than the heads say, is replaced by one with what
+ * is known.
+ *
+ * @param known the highest number of the list that a head states; 0 when none does.
+ * @throws {StoreError} `STORE_BUSY`, `STORE_UNWRITABLE`
+ */
 export async function addToWriters(
   { layout, key, randomBytes }: SignedFileDeps,
   writer: string,
+  known: number,
 ): Promise<void> {
   using lock = await waitForLock(layout.lockDirectory, "audit-heads", lockTimeoutMs);
   if (lock === undefined)
@@ -229,15 +279,20 @@ export async function addToWriters(
       "Cannot change the list of writers of the audit trail: another process holds its lock",
     );
   const stored = readWriters(layout, key);
-  const known = new Set(stored.kind === "signed" ? stored.writers : namedWriters(layout, stored));
-  if (stored.kind === "signed" && known.has(writer)) return;
-  const writers = [...known.add(writer)].sort();
-  const signature = signBytes(key, toSignedBytes({ format, writers }));
-  const text = `${JSON.stringify({ format, writers, signature })}\n`;
+  const isCurrent = stored.kind === "signed" && stored.number >= known;
+  const names = new Set([
+    ...(stored.kind === "signed" ? stored.writers : []),
+    ...(isCurrent ? [] : namedWriters(layout, stored)),
+  ]);
+  if (isCurrent && names.has(writer)) return;
+  const number = Math.max(stored.kind === "signed" ? stored.number : 0, known) + 1;
+  const writers = [...names.add(writer)].sort();
+  const signature = signBytes(key, toSignedBytes({ format, number, writers }));
+  const text = `${JSON.stringify({ format, number, writers, signature })}\n`;
   await writeSigned(layout, randomBytes, writersPathOf(layout), text);
 }
 
-/** The writers that an invalid or missing list must have had: those that it names, and those that have a head. */
+/** The writers that a list must have had which is invalid, missing or too old: those that it names, and those that have a head. */
 function namedWriters(layout: HomeLayout, stored: StoredWriters): readonly string[] {
   const named = stored.kind === "invalid" ? [...stored.named] : [];
   return [...named, ...listHeads(layout)];
@@ -277,7 +332,7 @@ export function readWriters(layout: HomeLayout, key: SigningKey | undefined): St
   const read = readText(writersPathOf(layout));
   if (read.kind === "absent") return read;
   if (read.kind === "invalid") return { ...read, named: new Set() };
-  const { writers, signature, ...rest } = parseObject(read.text);
+  const { number, writers, signature, ...rest } = parseObject(read.text);
   const names = Array.isArray(writers)
     ? writers
         .filter((one): one is string => typeof one === "string" && /^\d{3}$/.test(one))
@@ -288,10 +343,24 @@ export function readWriters(layout: HomeLayout, key: SigningKey | undefined): St
   };
   if (rest["format"] !== format || !Array.isArray(writers) || typeof signature !== "string")
     return invalid("it is damaged");
+  if (number !== undefined && !isListNumber(number)) return invalid("it is damaged");
   if (key === undefined) return invalid(noKey);
-  return isSignature(key.publicKey, toSignedBytes({ format, writers }), signature)
-    ? { kind: "signed", writers: new Set(names) }
+  const signed = toSignedBytes({ format, ...(number === undefined ? {} : { number }), writers });
+  return isSignature(key.publicKey, signed, signature)
+    ? { kind: "signed", writers: new Set(names), number: number ?? 0 }
     : invalid("its signature is wrong");
+}
+
+function isListNumber(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value > 0;
+}
+
+/** Returns the highest number of the list of writers that one of `heads` states; 0 when none does. */
+export function listNumberOf(heads: Iterable<StoredHead>): number {
+  let highest = 0;
+  for (const stored of heads)
+    if (stored.kind === "signed") highest = Math.max(highest, stored.head.listNumber ?? 0);
+  return highest;
 }
 
 /** Reads the tombstones whose signature is right, by writer. @throws the file system's error */
@@ -340,8 +409,17 @@ function filesIn(directory: string, pattern: RegExp): readonly string[] {
   }
 }
 
-function toSigned({ writer, sequence, hash: lineHash, time, closed }: AuditHead): Buffer {
-  return toSignedBytes({ format, writer, sequence, hash: lineHash, time, ...(closed ? { closed } : {}) });
+function toSigned({ writer, sequence, hash: lineHash, time, ...optional }: AuditHead): Buffer {
+  return toSignedBytes({ format, writer, sequence, hash: lineHash, time, ...membersOf(optional) });
+}
+
+/** The optional members of a head that are there. */
+function membersOf({ closed, run, listNumber }: Pick<AuditHead, "closed" | "run" | "listNumber">) {
+  return {
+    ...(closed ? { closed } : {}),
+    ...(run === undefined ? {} : { run }),
+    ...(listNumber === undefined ? {} : { listNumber }),
+  };
 }
 
 function toSignedTombstone({ writer, lastSequence, lastHash }: Tombstone): Buffer {
@@ -363,7 +441,9 @@ export function parseHead(text: string): SignedHead | undefined {
   if (typeof sequence !== "number" || !Number.isSafeInteger(sequence)) return undefined;
   if (typeof lineHash !== "string" || typeof time !== "string" || typeof signature !== "string")
     return undefined;
-  const { closed } = fields;
+  const { closed, run, listNumber } = fields;
   if (closed !== undefined && closed !== true) return undefined;
-  return { writer, sequence, hash: lineHash, time, ...(closed ? { closed } : {}), signature };
+  if (run !== undefined && typeof run !== "string") return undefined;
+  if (listNumber !== undefined && !isListNumber(listNumber)) return undefined;
+  return { writer, sequence, hash: lineHash, time, ...membersOf({ closed, run, listNumber }), signature };
 }

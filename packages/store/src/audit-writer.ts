@@ -75,7 +75,13 @@ export class AuditWriter {
 
   constructor(
     lane: WriterLane,
-    deps: { readonly layout: HomeLayout; readonly now: () => number; readonly events: WriterEvents },
+    deps: {
+      readonly layout: HomeLayout;
+      readonly now: () => number;
+      /** Identifies this process in the ids of its records. */
+      readonly run: string;
+      readonly events: WriterEvents;
+    },
     options: ResolvedAuditOptions,
     signing?: Signing,
   ) {
@@ -88,9 +94,7 @@ export class AuditWriter {
     this.#directory = deps.layout.auditDirectory;
     this.#sequence = lane.lastSequence;
     this.#lastHash = lane.lastHash;
-    // Unique for each run: a writer number has one holder at a time, and a process opens it at most once in a millisecond.
-    const run = `${deps.now().toString(36)}.${process.pid.toString(36)}.${this.#writerId}`;
-    this.#lines = new LineBuffer(toHeadParts(options.source, this.#writerId, run));
+    this.#lines = new LineBuffer(toHeadParts(options.source, this.#writerId, deps.run));
     this.#appender = new SegmentAppender(
       lane,
       {

@@ -39,6 +39,7 @@ import { checkStart, keepHead, type StartState } from "./start-check.ts";
 import { StoreError } from "./store-error.ts";
 import { type AuditTailOptions, tailTrail } from "./tail-trail.ts";
 import { signAccepted } from "./trail-findings.ts";
+import { toRunId } from "./unsigned-tail.ts";
 import { claimWriterLane, type WriterLane } from "./writer-lane.ts";
 
 /** Milliseconds between two checks for old segments. A finished segment causes a check, too. */
@@ -67,6 +68,7 @@ export interface FileAuditStoreDeps {
 interface SignedStart {
   readonly files: SignedFileDeps;
   readonly state: StartState;
+  readonly heads: HeadWriter;
 }
 
 /** The trail as one of the writers of the home. */
@@ -108,9 +110,11 @@ export class FileAuditStore implements AuditStore {
     await using opening = new AsyncDisposableStack();
     opening.use(lane.lock);
     opening.defer(() => unmarkRun(layout, lane.run));
+    const { now } = deps;
+    const run = toRunId(toWriterId(lane.writer), { timeMs: now(), pid: process.pid });
     const start =
-      randomBytes === undefined ? undefined : await prepare(lane, { layout, randomBytes, now: deps.now });
-    const store = new FileAuditStore(lane, start, deps, options);
+      randomBytes === undefined ? undefined : await prepare(lane, run, { layout, randomBytes, now });
+    const store = new FileAuditStore({ lane, run, start }, deps, options);
     try {
       await store.#begin();
     } catch (error) {
@@ -123,8 +127,11 @@ export class FileAuditStore implements AuditStore {
   }
 
   private constructor(
-    lane: WriterLane,
-    start: SignedStart | undefined,
+    {
+      lane,
+      run,
+      start,
+    }: { readonly lane: WriterLane; readonly run: string; readonly start: SignedStart | undefined },
     deps: FileAuditStoreDeps,
     options: ResolvedAuditOptions,
   ) {
@@ -141,7 +148,7 @@ export class FileAuditStore implements AuditStore {
     };
     const signing =
       start === undefined ? undefined : { opening: openingOf(start), sign: () => this.#signReported() };
-    this.#writer = new AuditWriter(lane, { layout, now, events }, options, signing);
+    this.#writer = new AuditWriter(lane, { layout, now, run, events }, options, signing);
     // Disposed of in reverse order: the writer number is free when its last record is written.
     this.#resources.use(lane.lock);
     this.#resources.use(this.#index);
@@ -155,7 +162,7 @@ export class FileAuditStore implements AuditStore {
       }
       unmarkRun(layout, lane.run);
     });
-    if (start !== undefined) this.#heads = headWriterOf(lane, start, now);
+    this.#heads = start?.heads;
     this.#lane = lane;
   }
 
@@ -176,7 +183,8 @@ export class FileAuditStore implements AuditStore {
         await this.#writer.flush();
         // An anchor of a trail without any other record than that of its key says nothing.
         await this.#sign(this.#lane.lastSequence === 0 ? () => undefined : this.#deps.onHead);
-        if (!state.isListed && this.#writer.end().sequence > 0) await addToWriters(files, writer);
+        if (!state.isListed && this.#writer.end().sequence > 0)
+          await addToWriters(files, writer, state.listNumber);
       } catch (cause) {
         throw toUnwritableStart(layout, cause);
       }
@@ -315,27 +323,30 @@ export class FileAuditStore implements AuditStore {
   }
 }
 
-/** The key exists before the first record, and an end that is signed as closed is opened before another one. @throws {StoreError} */
+/**
+ * The key exists before the first record, and an end that is signed already is signed again as open and of this run, before
+ * another record. @throws {StoreError}
+ */
 async function prepare(
   lane: WriterLane,
+  run: string,
   { now, ...deps }: Omit<SignedFileDeps, "key"> & { readonly now: () => number },
 ): Promise<SignedStart> {
   const { layout } = deps;
+  const { writer } = lane;
   try {
     const key = await openSigningKey(layout, deps.randomBytes);
     const files = { ...deps, key };
-    const state = await checkStart(lane.writer, lane, { layout, key });
-    if (!state.isCurrent || state.head?.closed === undefined) return { files, state };
-    const { sequence, hash } = state.head;
-    const head = await headWriterOf(lane, { files, state }, now).write(sequence, hash, false);
-    return { files, state: { ...state, head } };
+    const state = await checkStart(writer, lane, { layout, key });
+    const { listNumber, isCurrent } = state;
+    const stored = isCurrent ? state.head : undefined;
+    const heads = new HeadWriter({ writer, run, listNumber }, stored, { ...files, now });
+    if (stored === undefined) return { files, state, heads };
+    const head = await heads.write(stored.sequence, stored.hash, false);
+    return { files, state: { ...state, head }, heads };
   } catch (cause) {
     throw toUnwritableStart(layout, cause);
   }
-}
-
-function headWriterOf({ writer }: WriterLane, { files, state }: SignedStart, now: () => number): HeadWriter {
-  return new HeadWriter(writer, state.isCurrent ? state.head : undefined, { ...files, now });
 }
 
 /** The records of the store before all others. */

@@ -11,6 +11,7 @@ import type { AuditDamaged } from "./audit-event.ts";
 import {
   hasStarted,
   listHeads,
+  listNumberOf,
   readHead,
   readTombstones,
   readWriters,
@@ -27,7 +28,7 @@ import { readFirstRecord } from "./segment-end.ts";
 import { openSegmentIfPresent } from "./segment-file.ts";
 import { segmentLines } from "./segment-lines.ts";
 import type { SigningKey } from "./signing-key.ts";
-import { runOf, UnsignedSpan, unsignedMaxMs } from "./unsigned-span.ts";
+import { isOfStart, UnsignedTail } from "./unsigned-tail.ts";
 import type { LaneState } from "./writer-lane.ts";
 
 type Damage = AuditDamaged["findings"][number];
@@ -40,18 +41,12 @@ export interface StartState {
   readonly head: SignedHead | undefined;
   /** Whether that head is about the last record of the trail. */
   readonly isCurrent: boolean;
-  /** Whether the list of writers has this one. */
+  /** Whether the list of writers has this one, and is as new as the heads say. */
   readonly isListed: boolean;
+  /** The highest number of the list that a head of this home states. */
+  readonly listNumber: number;
   /** Whether the writer must name its key. */
   readonly needsKeyRecord: boolean;
-}
-
-/** Records that a start writes before there is a signed head and an entry in the list of writers. */
-const startTypes: ReadonlySet<string> = new Set(["audit.key", "audit.recovered", "audit.damaged"]);
-
-/** Whether a start can have written a record before its writer had a head. */
-export function isOfStart(type: string): boolean {
-  return startTypes.has(type);
 }
 
 /** Compares what is signed with the trail of a claimed writer. @throws the file system's error */
@@ -62,6 +57,8 @@ export async function checkStart(
 ): Promise<StartState> {
   const id = toWriterId(writer);
   const head = readHead(layout, id, key);
+  // Before the list: a head never states a number that no list had.
+  const listNumber = listNumberOf(listHeads(layout).map((one) => readHead(layout, one, key)));
   const isUsed = hasStarted(layout);
   const list = readWriters(layout, key);
   const isListed = list.kind === "signed" && list.writers.has(id);
@@ -72,7 +69,7 @@ export async function checkStart(
     first?.type === "audit.key" ? (first.data as { readonly digest?: unknown }).digest : undefined;
   const isOtherKey = named !== undefined && named !== key.digest;
   const damage = [
-    ...(await listDamage(list, { id, isListed, isUsed, hasOrdinary, layout, key })),
+    ...(await listDamage(list, { id, isListed, listNumber, isUsed, hasOrdinary, layout, key })),
     ...(isOtherKey && signed === undefined
       ? [
           {
@@ -94,7 +91,8 @@ export async function checkStart(
     damage,
     head: signed,
     isCurrent,
-    isListed,
+    isListed: isListed && list.number >= listNumber,
+    listNumber,
     needsKeyRecord:
       lane.lastSequence === 0 || (signed === undefined && (hasOrdinary || named !== key.digest)),
   };
@@ -122,6 +120,8 @@ async function listDamage(
   of: {
     readonly id: string;
     readonly isListed: boolean;
+    /** The highest number that a head states. */
+    readonly listNumber: number;
     /** Whether a start has written the list. */
     readonly isUsed: boolean;
     readonly hasOrdinary: boolean;
@@ -132,9 +132,24 @@ async function listDamage(
   if (list.kind === "invalid")
     return [{ what: "writers", message: `the signed list of writers proves nothing: ${list.reason}` }];
   if (list.kind === "signed")
-    return of.isListed || !of.hasOrdinary
-      ? []
-      : [{ what: "writers", message: `writer ${of.id} is missing in the signed list of writers` }];
+    return [
+      ...(of.isListed || !of.hasOrdinary
+        ? []
+        : [
+            {
+              what: "writers" as const,
+              message: `writer ${of.id} is missing in the signed list of writers`,
+            },
+          ]),
+      ...(list.number >= of.listNumber
+        ? []
+        : [
+            {
+              what: "writers" as const,
+              message: `an earlier list of writers was put back: its number is ${list.number}, and a signed end knows number ${of.listNumber}`,
+            },
+          ]),
+    ];
   if (of.isUsed) return [{ what: "writers", message: "the signed list of writers is missing" }];
   for (const writer of listHeads(of.layout)) {
     if (!(await hasOrdinaryRecords(of.layout, Number(writer)))) continue;
@@ -174,18 +189,19 @@ async function trailDamage(
     return [{ what: "cut_off", message }];
   }
   if (sequence === lane.lastSequence) return hash === lane.lastHash ? [] : [changed(head)];
-  const tail = await readTail(layout, writer, Math.max(sequence, deleted));
+  const tail = new UnsignedTail(head);
+  const signedHash = await readTail(tail, layout, writer, Math.max(sequence, deleted));
   const damage: Damage[] = [];
-  if (sequence > deleted && tail.hash !== hash) damage.push(changed(head));
+  if (sequence > deleted && signedHash !== hash) damage.push(changed(head));
   if (head.closed)
     damage.push({
       what: "unsigned",
       message: `records ${Math.max(sequence, deleted) + 1} to ${lane.lastSequence} follow the end that a shutdown signed at ${time}: no start wrote them`,
     });
-  else if (tail.spanMs > unsignedMaxMs)
+  else if (tail.objection !== undefined)
     damage.push({
       what: "unsigned",
-      message: `records ${Math.max(sequence, deleted) + 1} to ${lane.lastSequence} were never signed, although they are of more than two minutes`,
+      message: `records ${Math.max(sequence, deleted) + 1} to ${lane.lastSequence} were never signed, although ${tail.objection}`,
     });
   return damage;
 }
@@ -197,19 +213,19 @@ function changed({ sequence, time }: SignedHead): Damage {
   };
 }
 
-/** Returns the hash of the record `sequence`, and how long the records after it took. */
+/** Adds the records after `sequence` to `tail`, and returns the hash of the record `sequence`. */
 async function readTail(
+  tail: UnsignedTail,
   layout: HomeLayout,
   writer: number,
   sequence: number,
-): Promise<{ readonly hash: string | undefined; readonly spanMs: number }> {
+): Promise<string | undefined> {
   const segments = segmentsOf(layout, writer);
   // The newest segment that begins with the record or before it; the newest ones can be without records.
   const at = segments.findLastIndex(({ name }) => {
     const first = readFirstRecord(join(layout.auditDirectory, name));
     return first !== undefined && Number(first.sequence) <= sequence;
   });
-  const span = new UnsignedSpan();
   let hash: string | undefined;
   for (const { name } of segments.slice(Math.max(0, at))) {
     for await (const { line } of linesOf(layout, name)) {
@@ -219,10 +235,10 @@ async function readTail(
       const record = parseRecord(line.toString("utf8"));
       if (record === undefined) continue;
       if (Number(record.sequence) === sequence) hash = hashLine(line);
-      else if (Number(record.sequence) > sequence) span.take(Date.parse(record.time), runOf(record.id));
+      else if (Number(record.sequence) > sequence) tail.take(record);
     }
   }
-  return { hash, spanMs: span.spanMs };
+  return hash;
 }
 
 /** Whether a writer has records that are only written after its head and its entry in the list. */

@@ -12,9 +12,9 @@ export interface TrailFinding {
    * `changed`: this line or the one before it. `missing`: records before this line. `moved`: the line is not in its
    * place, or was inserted. `unreadable`: the line is not a record, or the file is no regular one. `unchained`: the line
    * has no hash, although earlier lines have one. `cut_off`: records are missing at the end. `head`: the signed head of
-   * a writer is missing or not valid. `writers`: so is the signed list of writers, or a writer is missing in it. `key`:
-   * the key is missing, unreadable or another one. `unsigned`: records of more than two minutes were never
-   * signed, or follow an end that a shutdown signed.
+   * a writer is missing or not valid. `writers`: so is the signed list of writers, or an earlier one was put back, or a writer
+   * is missing in it. `key`: the key is missing, unreadable or another one. `unsigned`: records of more than two minutes, or
+   * of another run than the one of the signed end, were never signed, or records follow an end that a shutdown signed.
    * `damaged`: a start found one of these, and went on. `anchor`: the trail is not the one of an anchor.
    */
   readonly kind:

@@ -2,38 +2,35 @@
  * The time that records without a signature cover. The writer signs before it grows too long, so that a longer one
  * is not what a crash leaves.
  *
- * Times of records come from a clock that can jump and from a machine that can sleep: a gap counts as at most ten
- * seconds, a clock that went back counts nothing, and neither does the time between two runs. The writer measures
- * with this class, and so does the verification: they agree whatever the clock does.
+ * Times of records come from a clock that can jump, also back, and from a machine that can sleep: each step counts as its
+ * size, and as at most ten seconds. The writer measures with this class, and so does the verification: they agree
+ * whatever the clock does.
  */
 
 /** Milliseconds of unsigned records that no crash leaves. */
 export const unsignedMaxMs = 120_000;
-/** Longest gap that counts. */
-const gapMaxMs = 10_000;
+/** Largest step that counts. */
+const stepMaxMs = 10_000;
 
-/** Adds up the gaps between records. */
+/** Adds up the steps between records. */
 export class UnsignedSpan {
   #spanMs = 0;
   #lastMs: number | undefined;
-  #run = "";
 
   /** Milliseconds between the first and the last record, as counted. */
   get spanMs(): number {
     return this.#spanMs;
   }
 
-  /** The span with a record at `timeMs` of the same run, which is not added. */
+  /** The span with a record at `timeMs`, which is not added. */
   with(timeMs: number): number {
     if (this.#lastMs === undefined) return this.#spanMs;
-    return this.#spanMs + Math.min(Math.max(0, timeMs - this.#lastMs), gapMaxMs);
+    return this.#spanMs + Math.min(Math.abs(timeMs - this.#lastMs), stepMaxMs);
   }
 
-  /** Adds a record. @param run identifies the process that wrote it. */
-  take(timeMs: number, run = ""): void {
-    if (run !== this.#run) this.#lastMs = undefined;
+  /** Adds a record. */
+  take(timeMs: number): void {
     this.#spanMs = this.with(timeMs);
-    this.#run = run;
     this.#lastMs = timeMs;
   }
 
@@ -46,12 +43,6 @@ export class UnsignedSpan {
     const copy = new UnsignedSpan();
     copy.#spanMs = this.#spanMs;
     copy.#lastMs = this.#lastMs;
-    copy.#run = this.#run;
     return copy;
   }
-}
-
-/** Returns the run in the id of a record, `RUN-SEQUENCE`. */
-export function runOf(id: string): string {
-  return id.slice(0, id.lastIndexOf("-"));
 }

@@ -4,7 +4,8 @@
  * for no pipe, and works while gateways write.
  *
  * What it cannot find without anchors (verify-anchors.ts): a trail that was written and signed anew by somebody who has the
- * key, an older copy of everything that belongs together, and changes of the records after the last head.
+ * key, an older copy of everything that belongs together, and changes of the records after the last head that leave them
+ * records of its run of less than two minutes (unsigned-tail.ts).
  */
 
 import { createPublicKey } from "node:crypto";
@@ -14,6 +15,7 @@ import { type AnchorFile, readAnchors } from "./anchor-file.ts";
 import {
   hasStarted,
   listHeads,
+  listNumberOf,
   readHead,
   readTombstones,
   readWriters,
@@ -262,6 +264,17 @@ class TrailVerification {
           {
             state: "absent",
           },
+        ),
+      );
+    // The heads were read before this list.
+    const known = listNumberOf(this.#before.heads.values());
+    if (list.kind === "signed" && list.number < known)
+      found.push(
+        toFinding(
+          "writers",
+          home,
+          `an earlier list of writers (audit-heads/writers.json) was put back: its number is ${list.number}, and a signed end knows number ${known}`,
+          { state: "earlier", number: list.number, known },
         ),
       );
     if (list.kind === "invalid")

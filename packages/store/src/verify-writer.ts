@@ -5,9 +5,8 @@ import type { SignedHead, StoredHead, Tombstone } from "./audit-heads.ts";
 import { chainStart, hashLine } from "./hash-chain.ts";
 import { parseRecord } from "./parse-record.ts";
 import type { SegmentLine } from "./segment-lines.ts";
-import { isOfStart } from "./start-check.ts";
 import { type TrailFinding, toFinding } from "./trail-findings.ts";
-import { runOf, UnsignedSpan, unsignedMaxMs } from "./unsigned-span.ts";
+import { isOfStart, UnsignedTail } from "./unsigned-tail.ts";
 import type { WriterAnchors } from "./verify-anchors.ts";
 
 /** Findings of one report. */
@@ -95,7 +94,7 @@ export class WriterVerification {
   readonly #unreadable: Unreadable[] = [];
   readonly #breaks: Break[] = [];
   readonly #found: TrailFinding[] = [];
-  readonly #span = new UnsignedSpan();
+  readonly #unsigned: UnsignedTail;
   /** Records of other writers, by segment. */
   readonly #foreign = new Map<string, Foreign>();
   #headChange: TrailFinding | undefined;
@@ -128,6 +127,7 @@ export class WriterVerification {
   ) {
     this.#writer = writer;
     this.#head = state.head.kind === "signed" ? state.head.head : undefined;
+    this.#unsigned = new UnsignedTail(this.#head);
     this.#tombstone = state.tombstone;
     this.#torn = state.torn;
     this.#anchors = state.anchors;
@@ -254,7 +254,7 @@ export class WriterVerification {
     this.#lastHash = lineHash;
     this.#anchors?.take(sequence, lineHash);
     if (sequence > Math.max(this.#head?.sequence ?? 0, this.#tombstone?.lastSequence ?? 0))
-      this.#span.take(Date.parse(record.time), runOf(record.id));
+      this.#unsigned.take(record);
     if (this.#tombstone?.lastSequence === sequence) this.#tombstoneHash = { sequence, hash: lineHash };
     const head = this.#head;
     if (head?.sequence !== sequence || head.hash === lineHash) return;
@@ -370,11 +370,16 @@ export class WriterVerification {
       const facts = { writer, from, last: this.#lastSequence, hash: this.#lastHash };
       return [...found, toFinding("unsigned", this.#end, message, facts)];
     }
+    // A start signs an end that is signed already as its own.
     const isSignedMeanwhile =
-      headNow.kind === "signed" && (signed === undefined || headNow.head.sequence > signed.sequence);
-    if (this.#span.spanMs > unsignedMaxMs && signed !== undefined && !isSignedMeanwhile) {
+      headNow.kind === "signed" &&
+      signed !== undefined &&
+      (headNow.head.sequence > signed.sequence ||
+        (headNow.head.sequence === signed.sequence && headNow.head.signature !== signed.signature));
+    const { objection } = this.#unsigned;
+    if (objection !== undefined && signed !== undefined && !isSignedMeanwhile) {
       const from = Math.max(signed.sequence, deleted) + 1;
-      const message = `records ${from} to ${this.#lastSequence} were never signed, although they are of more than two minutes and a writer signs each minute`;
+      const message = `records ${from} to ${this.#lastSequence} were never signed, although ${objection}`;
       const facts = { writer, from, last: this.#lastSequence, hash: this.#lastHash };
       found.push(toFinding("unsigned", this.#end, message, facts));
     }
