@@ -16,8 +16,10 @@ export interface ArgumentCheck {
   readonly refused: "anyBit" | "oneOf" | "noneOf";
   readonly values: readonly number[];
   readonly error: number;
-  /** Applies only where another argument has this value. */
-  readonly when?: { readonly argument: number; readonly value: number };
+  /** Applies only where another argument has this value, or any of these bits. */
+  readonly when?:
+    | { readonly argument: number; readonly value: number }
+    | { readonly argument: number; readonly anyBit: number };
 }
 
 /** One call. */
@@ -47,6 +49,29 @@ const always = (
 
 const both = (name: string, number: number, error: number = errors.notPermitted): RefusedCall =>
   always(name, number, number, error);
+
+/** S_ISUID and S_ISGID. */
+const setIdBits = 0o6000;
+/** O_CREAT and O_TMPFILE: without them, an opening has no mode. */
+const creationFlags = 0o100 | 0o20000000;
+
+/** A call whose argument `mode` makes a file one that runs with the rights of its owner or group. */
+const withMode = (
+  name: string,
+  x64: number | undefined,
+  arm64: number | undefined,
+  mode: number,
+  flags?: number,
+): RefusedCall => {
+  const when = flags === undefined ? {} : { when: { argument: flags, anyBit: creationFlags } };
+  const check = {
+    argument: mode,
+    refused: "anyBit",
+    values: [setIdBits],
+    error: errors.notPermitted,
+  } as const;
+  return { name, x64, arm64, rule: [{ ...check, ...when }] };
+};
 
 /** The calls, by what they would give. */
 export const refusedCalls: readonly RefusedCall[] = [
@@ -130,6 +155,18 @@ export const refusedCalls: readonly RefusedCall[] = [
   // Files by number, which passes every folder by.
   always("name_to_handle_at", 303, 264),
   always("open_by_handle_at", 304, 265),
+  // Programs that run with the rights of whoever owns what a server may write, for any user of the machine. What
+  // openat2 creates is in memory, which a filter cannot read; programs fall back to openat.
+  withMode("chmod", 90, undefined, 1),
+  withMode("fchmod", 91, 52, 1),
+  withMode("fchmodat", 268, 53, 2),
+  withMode("fchmodat2", 452, 452, 2),
+  withMode("creat", 85, undefined, 1),
+  withMode("open", 2, undefined, 2, 1),
+  withMode("openat", 257, 56, 3, 2),
+  both("openat2", 437, errors.noSuchCall),
+  withMode("mknod", 133, undefined, 1),
+  withMode("mknodat", 259, 33, 2),
   // Input for the terminal of somebody else: TIOCSTI and TIOCLINUX.
   {
     name: "ioctl",

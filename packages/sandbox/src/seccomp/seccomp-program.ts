@@ -73,7 +73,12 @@ function argumentCheck(check: ArgumentCheck, name: string): readonly BpfItem[] {
   const passed = `${name} passed`;
   const items: BpfItem[] = [];
   if (when !== undefined) {
-    items.push(bpf.load(argumentOffset(when.argument)), bpf.ifEqual(when.value, undefined, passed));
+    items.push(
+      bpf.load(argumentOffset(when.argument)),
+      "value" in when
+        ? bpf.ifEqual(when.value, undefined, passed)
+        : bpf.ifAnyBit(when.anyBit, undefined, passed),
+    );
   }
   items.push(bpf.load(argumentOffset(argument)));
   for (const value of values) {

@@ -651,6 +651,52 @@ def own_a_file_as_another_user():
     return True
 
 
+def made(name, mode=0o755):
+    path = FACTS["written"] + "/%s-%d" % (name, os.getpid())
+    os.close(os.open(path, os.O_CREAT | os.O_WRONLY, mode))
+    return path
+
+
+def runs_as_another(path, bit=stat.S_ISUID):
+    return os.stat(path).st_mode & bit != 0
+
+
+@escape
+def make_a_file_run_as_its_owner():
+    path = made("chmod")
+    os.chmod(path, 0o4755)
+    return runs_as_another(path)
+
+
+@escape
+def make_an_open_file_run_as_its_owner():
+    path = made("fchmod")
+    with open(path) as file:
+        os.fchmod(file.fileno(), 0o4755)
+    return runs_as_another(path)
+
+
+@escape
+def make_a_file_run_as_its_group():
+    path = made("group")
+    os.chmod(path, 0o2755)
+    return runs_as_another(path, stat.S_ISGID)
+
+
+@escape
+def create_a_file_that_runs_as_its_owner():
+    os.umask(0)
+    return runs_as_another(made("creat", 0o4755))
+
+
+@escape
+def make_such_a_file_by_node():
+    os.umask(0)
+    path = FACTS["written"] + "/mknod-%d" % os.getpid()
+    os.mknod(path, stat.S_IFREG | 0o4755)
+    return runs_as_another(path)
+
+
 @escape
 def rename_the_machine():
     name = socket.gethostname().encode()

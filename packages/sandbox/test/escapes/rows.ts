@@ -184,6 +184,14 @@ export const rows: readonly Row[] = [
     tiers: everywhere,
   },
   {
+    what: "leaving a set-user-id program in a folder that it may write",
+    probes: [
+      ...["make_a_file_run_as_its_owner", "create_a_file_that_runs_as_its_owner", "make_such_a_file_by_node"],
+      ...["make_a_file_run_as_its_group", "make_an_open_file_run_as_its_owner"],
+    ],
+    tiers: byFilter,
+  },
+  {
     what: "the host name, `fanotify`, accounting, real-time and higher priority",
     probes: [
       ...["rename_the_machine", "watch_every_file", "stop_the_accounting", "run_before_all_others"],
