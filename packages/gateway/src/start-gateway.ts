@@ -118,7 +118,7 @@ async function untilIdle(maxMs: number): Promise<void> {
  */
 export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Promise<Gateway> {
   await using opening = new AsyncDisposableStack();
-  const { home, env, directory, logger, version, wrap } = deps;
+  const { home, env, directory, logger, version, wrap, configFiles, trialPackages = [] } = deps;
   const now = Date.now;
   const scrubber = new SecretScrubber();
   const metrics = new GatewayMetrics(performance.timeOrigin);
@@ -156,8 +156,10 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   };
   const serverInfo = { name: "toolcrib", title: "Toolcrib", version };
   const sandboxes = new Sandboxes(sandboxFacts(env), { totals: config.sandbox.totals });
-  const { configFiles, trialPackages = [] } = deps;
-  const inputs = { env, directory, wrap, now, monotonicMs, randomBytes, logger };
+  const running: { live?: LiveConfig } = {};
+  const inForce = () => running.live?.config ?? config;
+  const policyFiles = () => inForce().policy.files.map(({ path }) => path);
+  const inputs = { policyFiles, env, directory, wrap, now, monotonicMs, randomBytes, logger };
   const shared = { ...inputs, config, home, configFiles, trialPackages, record, scrubber, sandboxes };
   const hookResources = opening.use(new AsyncDisposableStack());
   const hooks = openHooks(shared, hookResources);
@@ -210,13 +212,11 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   opening.use(core.tasks);
   if (deps.authenticate === undefined && config.serve.oauth?.acceptsTokens !== false)
     core.tasks.endRevoked(await openRevocations({ home, now, randomBytes, logger }));
-  const running: { live?: LiveConfig } = {};
   opening.defer(async () => await running.live?.[Symbol.asyncDispose]());
-  const inForce = () => running.live?.config ?? config;
   const policies = await openPolicies(config, { core, record, logger, config: inForce });
   policies?.start();
   await Promise.all([core.pauses.refresh(), core.callLimits?.restore()]);
-  record("config.changed", { files: deps.configFiles, digest: digestConfig(config) });
+  record("config.changed", { files: configFiles, digest: digestConfig(config) });
   // A gateway that cannot write its trail would refuse every call, so it does not start.
   await store.audit.flush();
   const context: SourceContext = {

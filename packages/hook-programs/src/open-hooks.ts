@@ -39,6 +39,8 @@ export interface HooksContext extends RecordedEgressContext {
   readonly sandboxes: Sandboxes;
   /** Files that the configuration was read from. */
   readonly configFiles: readonly string[];
+  /** Paths of the policy files in force. */
+  readonly policyFiles: () => readonly string[];
   /** Folder that relative paths of the command line are relative to. */
   readonly directory: string;
   /** Wraps each process. @default processes are started as they are */

@@ -83,7 +83,7 @@ const privatePaths = ["/etc/ssl/private", "/etc/pki/tls/private", "/etc/pki/rpm-
  * @throws {SandboxError} `SANDBOX_PATH_REFUSED`
  */
 export function planMounts(policy: SandboxPolicy, program: ProgramPaths, facts: PlanFacts): MountPlan {
-  const hidden = policy.hiddenPaths.flatMap((path) => (existsSync(path) ? [path, realpathSync(path)] : []));
+  const hidden = existingOf(policy.hiddenPaths);
   const home = policy.home === "temporary" ? temporaryHome : policy.home.path;
   const lies = (path: string): boolean => hidden.some((one) => isWithin(path, one));
   // What lies in a hidden folder is bound on its own, after the mask: a folder around both does not show it.
@@ -102,11 +102,7 @@ export function planMounts(policy: SandboxPolicy, program: ProgramPaths, facts: 
   const isOwn = (path: string): boolean => own.some((one) => isWithin(path, one));
   for (const path of policy.readPaths) if (!isOwn(path)) checkPath(path, "read", hidden, home);
   for (const path of policy.writePaths) if (!isOwn(path)) checkPath(path, "write", hidden, home);
-  // What is found by arguments and links counts by what it really is: its path can lead into a hidden folder.
-  const found = program.bound.filter(
-    (path) => existsSync(path) && (isOwn(path) || !lies(realpathSync(path))),
-  );
-  const readable = outer([...policy.readPaths.filter(isFirm), ...found]).filter(
+  const readable = outer([...policy.readPaths.filter(isFirm), ...shownOf(policy, program)]).filter(
     (path) => (isOwn(path) || !lies(path)) && existsSync(path),
   );
   const unbound = [...policy.readPaths, ...policy.writePaths].filter((path) => !isFirm(path));
@@ -165,6 +161,25 @@ export function planMounts(policy: SandboxPolicy, program: ProgramPaths, facts: 
     home,
     temporaryFolder,
   };
+}
+
+/**
+ * Returns the folders and files of the program and its arguments that are bound. They count by what they really are: the
+ * path of one can lead into a hidden folder.
+ */
+export function shownOf(
+  { hiddenPaths, ownPaths = [] }: SandboxPolicy,
+  { bound }: ProgramPaths,
+): readonly string[] {
+  const hidden = existingOf(hiddenPaths);
+  const isHidden = (path: string): boolean => hidden.some((one) => isWithin(realpathSync(path), one));
+  const isOwn = (path: string): boolean => ownPaths.some((one) => isWithin(path, one));
+  return bound.filter((path) => existsSync(path) && (isOwn(path) || !isHidden(path)));
+}
+
+/** Returns the paths at which something is, each also without links. */
+function existingOf(paths: readonly string[]): readonly string[] {
+  return paths.flatMap((path) => (existsSync(path) ? [path, realpathSync(path)] : []));
 }
 
 /** Refuses a path that the operator named by mistake: it would show or change what a sandbox has to hide. */

@@ -3,7 +3,11 @@
 import type { SpawnRequest } from "@toolcrib/process";
 import { BubblewrapTier } from "./bubblewrap-tier.ts";
 import { ControlGroups } from "./control-groups.ts";
+import { statusOf } from "./look-up.ts";
+import { shownOf } from "./mount-plan.ts";
 import { exitProgram } from "./network-exit.ts";
+import { outermost } from "./paths.ts";
+import { findProgramPaths } from "./program-paths.ts";
 import { RepeatedTrial } from "./repeated-trial.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import { defaultSandboxTotals, type SandboxPolicy, type SandboxTotals } from "./sandbox-policy.ts";
@@ -33,6 +37,7 @@ export interface SandboxesOptions {
 export class Sandboxes {
   readonly #groups: ControlGroups | undefined;
   readonly #totals: SandboxTotals;
+  readonly #userHome: string;
   #count = 0;
   /** The trials of the tiers, strongest first. */
   readonly #trials: ReadonlyMap<SandboxTier, RepeatedTrial<TierReport>>;
@@ -43,6 +48,7 @@ export class Sandboxes {
       pauseMs: trials?.pauseMs ?? 30_000,
     };
     this.#totals = { ...defaultSandboxTotals, ...totals };
+    this.#userHome = facts.userHome;
     this.#groups = hasGroups ? new ControlGroups(this.#totals) : undefined;
     const all =
       process.platform === "darwin"
@@ -91,6 +97,17 @@ export class Sandboxes {
     throw new SandboxError("SANDBOX_UNAVAILABLE", `This machine has no sandbox for processes: ${reason}`, {
       hint: [...new Set(problems.map(({ fix }) => fix))].join("; or "),
     });
+  }
+
+  /**
+   * Returns the folders that a sandbox shows with everything in them, but what is hidden, because of the program of
+   * `request` and its arguments: of a folder in another one, the outer one. Starts nothing.
+   *
+   * @throws {SandboxError} `SANDBOX_PATH_REFUSED` as `prepare`
+   */
+  async foldersOf(request: SpawnRequest, policy: SandboxPolicy): Promise<readonly string[]> {
+    const shown = shownOf(policy, await findProgramPaths(request, policy, this.#userHome));
+    return outermost(shown.filter((path) => statusOf(path)?.isDirectory() === true));
   }
 
   async #prepare(tier: SandboxTier, request: SpawnRequest, policy: SandboxPolicy): Promise<PreparedSandbox> {

@@ -6,6 +6,7 @@
  * `preferred`; then it starts uncontained, and its state says why.
  */
 
+import { existsSync, realpathSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -13,6 +14,7 @@ import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { makePrivateDirectory } from "@toolcrib/files";
 import type { ContainmentPart } from "@toolcrib/policy";
 import type { ContainedRequest, LaunchSpec, SpawnRequest } from "@toolcrib/process";
+import { entriesOf, statusOf } from "./look-up.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import { defaultSandboxLimits, type SandboxPolicy } from "./sandbox-policy.ts";
 import type { Sandboxes } from "./sandboxes.ts";
@@ -95,7 +97,10 @@ export interface SandboxPlaces {
   /** The home of the gateway. */
   readonly home: string;
   readonly env: { readonly [name: string]: string | undefined };
+  /** Files that the configuration was read from. */
   readonly configFiles: readonly string[];
+  /** Returns the policy files in force. @default none */
+  readonly policyFiles?: (() => readonly string[]) | undefined;
   /** Folder that relative paths are relative to. */
   readonly directory: string;
 }
@@ -124,7 +129,6 @@ export class ServerSandboxes {
   readonly #sandboxes: Sandboxes;
   readonly #mode: "required" | "preferred";
   readonly #places: SandboxPlaces;
-  readonly #hiddenPaths: readonly string[];
   readonly #openExit: OpenExit;
   readonly #states = new Map<string, ContainmentState>();
 
@@ -133,7 +137,6 @@ export class ServerSandboxes {
     this.#openExit = openExit;
     this.#mode = mode;
     this.#places = places;
-    this.#hiddenPaths = hiddenPathsOf(places);
   }
 
   /**
@@ -281,9 +284,9 @@ export class ServerSandboxes {
     return folder;
   }
 
-  /** Returns the paths that no process of a server sees: the gateway's home, its configuration, and credentials. */
+  /** Returns the paths that no process of a server which starts now sees, as `hiddenPathsOf` does. */
   hiddenPaths(): readonly string[] {
-    return this.#hiddenPaths;
+    return hiddenPathsOf(this.#places);
   }
 }
 
@@ -302,14 +305,43 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Returns the paths that no contained process sees: the gateway's home, its configuration, and credentials. */
-export function hiddenPathsOf({ home, configFiles, directory, env }: SandboxPlaces): readonly string[] {
+/**
+ * Returns the paths that no contained process sees: the gateway's home, the files of its configuration and policies
+ * with the `.env` files beside them, and credentials.
+ */
+export function hiddenPathsOf({
+  home,
+  configFiles,
+  policyFiles,
+  directory,
+  env,
+}: SandboxPlaces): readonly string[] {
   const userHome = userHomeOf(env);
+  const files = [...configFiles, ...(policyFiles?.() ?? [])].map((file) => resolve(directory, file));
   return [
     home,
-    ...configFiles.map((file) => resolve(directory, file)),
+    ...files,
+    ...environmentFilesBeside(files),
     ...credentialPaths.map((path) => join(userHome, path)),
   ];
+}
+
+/**
+ * Returns the files named `.env` or `.env.*` in the folders of `files`: the variables of a gateway, with its secrets,
+ * often come from there. A folder of this name is none, such as the virtual environment of a server.
+ */
+function environmentFilesBeside(files: readonly string[]): readonly string[] {
+  const folders = new Set(files.flatMap((file) => [dirname(file), dirname(realPathOf(file))]));
+  return [...folders].flatMap((folder) =>
+    entriesOf(folder, Number.POSITIVE_INFINITY)
+      .filter(({ name }) => name === ".env" || name.startsWith(".env."))
+      .map(({ name }) => join(folder, name))
+      .filter((path) => statusOf(path)?.isDirectory() === false),
+  );
+}
+
+function realPathOf(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
 }
 
 /** The home of the user that the gateway runs as. */

@@ -16,6 +16,11 @@ const plans = {
     readable: [project, "/opt/homebrew/Cellar/node/24.0.0"],
     writable: [`${project}/out`],
   },
+  "a project that holds the configuration, a policy and variables": {
+    readable: [project],
+    writable: [],
+    hidden: [`${project}/toolcrib.yaml`, `${project}/policies/main.cedar`, `${project}/.env`],
+  },
   "the home of the user, without its credentials": {
     readable: [],
     writable: ["/Users/ada"],
@@ -30,7 +35,7 @@ test("the profile of each boundary is as reviewed", () => {
       network: "network" in plan ? plan.network : "deny",
       readable: plan.readable,
       writable: [...plan.writable, `${temporary}/home`, `${temporary}/tmp`],
-      hidden: ["/Users/ada/.ssh", "/Users/ada/.toolcrib"],
+      hidden: ["/Users/ada/.ssh", "/Users/ada/.toolcrib", ...("hidden" in plan ? plan.hidden : [])],
       own: ["/Users/ada/.toolcrib/fetched/npm-1"],
     });
     return `; ${name}\n${profile}`;
@@ -61,11 +66,13 @@ test("what is hidden stays hidden, whatever contains it, and what is the server'
     network: "deny",
     readable: ["/Users/ada"],
     writable: ["/Users/ada/out", "/Users/ada/.toolcrib/state/s"],
-    hidden: ["/Users/ada/.ssh", "/Users/ada/.toolcrib", "/Users/ada/out/keys"],
+    hidden: ["/Users/ada/.ssh", "/Users/ada/.toolcrib", "/Users/ada/out/keys", "/Users/ada/notes/.env"],
     own: ["/Users/ada/.toolcrib/fetched/npm-1", "/Users/ada/.toolcrib/state/s"],
   });
   const cases: readonly (readonly [path: string, access: string])[] = [
     ["/Users/ada/notes", "read"],
+    ["/Users/ada/notes/.env", ""],
+    ["/Users/ada/notes/.envrc", "read"],
     ["/Users/ada/.ssh", ""],
     ["/Users/ada/.ssh/id_ed25519", ""],
     ["/Users/ada/out/file", "read write"],

@@ -1,12 +1,12 @@
 /** The sandboxes of servers: what their configuration names is created or refused before anything starts. */
 
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { test } from "node:test";
 import { type ContainedServer, ServerSandboxes } from "@toolcrib/sandbox";
-import { makeTemporaryDirectory } from "@toolcrib/testing";
-import { createSandboxes, run, unavailableReason } from "./sandbox-harness.ts";
+import { makeTemporaryDirectory, writeFiles } from "@toolcrib/testing";
+import { createSandboxes, run, tierIds, unavailableReason } from "./sandbox-harness.ts";
 
 const skip = (await unavailableReason()) ?? false;
 
@@ -109,3 +109,90 @@ test("what is created later in the home, or as a folder of credentials, is hidde
   }
   assert.equal(await shown(), "shown\n");
 });
+
+for (const tier of tierIds) {
+  test(`the files of the configuration are hidden where the folder of a program is shown, in ${tier}`, {
+    skip: (await unavailableReason(tier)) ?? false,
+  }, async () => {
+    await using directory = await makeTemporaryDirectory();
+    chmodSync(directory.path, 0o755);
+    const hidden = {
+      "project/toolcrib.yaml": "the secret\n",
+      "project/more/second.yaml": "the secret\n",
+      "project/policies/main.cedar": "the secret\n",
+      "project/.env": "the secret\n",
+      "project/.env.local": "the secret\n",
+      "project/more/.env.production": "the secret\n",
+      "project/real/.env": "the secret\n",
+    };
+    const shown = {
+      "project/src/.env": "shown\n",
+      "project/.envrc": "shown\n",
+      "project/.env.d/file": "shown\n",
+    };
+    writeFiles(directory.path, {
+      ...hidden,
+      ...shown,
+      "project/package.json": "{}",
+      "project/real/linked.yaml": "the secret\n",
+      "project/src/list.sh":
+        'cd "$1" && shift && for file in "$@"; do text=$(cat "$file" 2>/dev/null); [ "$text" ] && echo "$text" || echo hidden; done\n',
+    });
+    symlinkSync("../real/linked.yaml", directory.join("project/more/linked.yaml"));
+    let policyFiles: readonly string[] = [];
+    const sandboxes = new ServerSandboxes({
+      sandboxes: createSandboxes(tier),
+      openExit: () => assert.fail("It has no scoped network"),
+      mode: "required",
+      places: {
+        home: directory.join("home"),
+        env: { HOME: directory.join("user") },
+        configFiles: [
+          "project/toolcrib.yaml",
+          directory.join("project/more/second.yaml"),
+          "project/more/linked.yaml",
+        ],
+        policyFiles: () => policyFiles,
+        directory: directory.path,
+      },
+    });
+    const server: ContainedServer = {
+      id: "s",
+      transport: { kind: "stdio" },
+      source: { name: "project/toolcrib.yaml" },
+      containment: {
+        needsSandbox: true,
+        bySandbox: ["network_egress", "filesystem_write"],
+        effective: {
+          ...{ networkEgress: "deny", filesystemWrite: "deny", hasState: false },
+          ...{ egressAllow: [], egressPassthrough: [], readPaths: [], writePaths: [] },
+        },
+      },
+    };
+    const contain = sandboxes.containmentOf(server, async () => undefined) ?? assert.fail();
+    const names = [
+      ...Object.keys(hidden),
+      "project/real/linked.yaml",
+      "project/more/linked.yaml",
+      ...Object.keys(shown),
+    ];
+    const request = {
+      program: "/bin/sh",
+      args: [directory.join("project/src/list.sh"), directory.path, ...names],
+      env: { PATH: "/usr/bin:/bin" },
+      directory: "/",
+    };
+    const lines = async () => {
+      await using prepared = await contain(request, { signal: new AbortController().signal });
+      return (await run(prepared.request)).stdout.trimEnd().split("\n");
+    };
+    const whole = names.map((name) => readFileSync(directory.join(name), "utf8").trimEnd());
+    assert.deepEqual((await run(request)).stdout.trimEnd().split("\n"), whole);
+    const covered = whole.map((line) => (line === "the secret" ? "hidden" : line));
+    const policy = names.indexOf("project/policies/main.cedar");
+    assert.deepEqual(await lines(), covered.with(policy, "the secret"));
+    // A policy that comes into force later is hidden from the next start.
+    policyFiles = [directory.join("project/policies/main.cedar")];
+    assert.deepEqual(await lines(), covered);
+  });
+}

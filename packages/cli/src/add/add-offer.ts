@@ -5,7 +5,7 @@
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { ToolServerConfig } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
 import { isCredentialVariable } from "@toolcrib/redaction";
@@ -20,12 +20,13 @@ import { noteWrapped } from "../output/note-wrapped.ts";
 import { safeLine } from "../output/output.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { findFetched } from "../sandbox/fetched-store.ts";
+import { programFolders } from "../sandbox/program-folders.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { openConfigFor } from "../server-import/add-server.ts";
 import { shownEntry } from "../server-import/shown-entry.ts";
 import type { AddFlags } from "../toolspec/add-flags.ts";
-import { type ConfigFile, withEntry, writeConfigFile } from "../toolspec/config-file.ts";
+import { type ConfigFile, configFilesOf, withEntry, writeConfigFile } from "../toolspec/config-file.ts";
 import { configurationLines } from "../toolspec/entry-text.ts";
 import { askAboutPaths, wantedPaths, withReadPaths } from "./agreed-paths.ts";
 import { approveShown } from "./approve-shown.ts";
@@ -90,12 +91,16 @@ async function addIn(context: CliContext, home: string, offer: Offer, flags: Add
     printFacts(output, [["not stored", `${[...missing].join(", ")}: it is tried without`]]);
   await offer.prepare?.();
   // Where it is tried in another home, its sandbox hides the usual one, too.
-  const hiddenPaths = [...configFilesOf(context, file), ...(isElsewhere ? [context.options.home] : [])];
+  const hiddenPaths = [
+    ...configFilesOf(context, file, config),
+    ...(isElsewhere ? [context.options.home] : []),
+  ];
   const declared = config.toolServers.find((one) => one.id === id) as ToolServerConfig;
   const agreed = await askAboutPaths(context, declared, hiddenPaths, flags);
   const offered = { ...offer, entries: entries.map((one) => withReadPaths(one, agreed)) };
   const { entry, trial } = await tryEntries(inHome, offered, { file, missing, hiddenPaths });
-  if (trial.kind === "failed") return await withoutTrial(context, { offer, entry, trial, file, flags });
+  if (trial.kind === "failed")
+    return await withoutTrial(context, { offer, entry, trial, file, flags, hiddenPaths });
   await using passed = trial;
   const fetched = offer.packages === undefined ? undefined : await findFetched(inHome, offer.packages);
   const publisher = fetched?.receipt.kind === "python" ? await publisherOfWheel(inHome, fetched) : [];
@@ -104,6 +109,7 @@ async function addIn(context: CliContext, home: string, offer: Offer, flags: Add
     ...integrityFacts(fetched),
     ...containmentFacts(passed.server, passed.contacted.status, {
       unseen: unseenPlaces(context, passed.server, hiddenPaths),
+      folders: await programFolders(context, passed.server, hiddenPaths),
       directory: context.directory,
     }),
   ];
@@ -175,15 +181,6 @@ async function tryEntries(
   return last as { readonly entry: JsonObject; readonly trial: FailedTrial };
 }
 
-/** Returns the absolute paths of the existing configuration files, which the sandbox of the server hides. */
-export function configFilesOf(
-  { directory, options }: CliContext,
-  { path, isNew }: ConfigFile,
-): readonly string[] {
-  const given = options.configFiles.map((one) => resolve(directory, one));
-  return [...new Set([...given, path])].filter((one) => !(isNew && one === path));
-}
-
 /** A server whose trial did not list tools. */
 interface Untried {
   readonly offer: Offer;
@@ -191,16 +188,18 @@ interface Untried {
   readonly trial: FailedTrial;
   readonly file: ConfigFile;
   readonly flags: AddFlags;
+  /** The configuration and its policy files. */
+  readonly hiddenPaths: readonly string[];
 }
 
 /** Saves a server that needs a login first, or one that the operator wants untested. @throws {CliError} for all others */
 async function withoutTrial(
   context: CliContext,
-  { offer, entry, trial, file, flags }: Untried,
+  { offer, entry, trial, file, flags, hiddenPaths }: Untried,
 ): Promise<ExitCode> {
   const { output } = context;
   const isLogin = needsLogin(trial);
-  const unseen = unseenPlaces(context, trial.server, configFilesOf(context, file));
+  const unseen = unseenPlaces(context, trial.server, hiddenPaths);
   const wanted = wantedVariables(trial.log, trial.server);
   if (!isLogin && flags.untested === undefined) {
     printFacts(output, unseenFacts(unseen));
@@ -208,7 +207,8 @@ async function withoutTrial(
   }
   const transport = entry["transport"] as JsonObject;
   const saved = isLogin ? { ...entry, transport: { ...transport, auth: { type: "oauth" } } } : entry;
-  const facts = containmentFacts(trial.server, undefined, { unseen, directory: context.directory });
+  const folders = await programFolders(context, trial.server, hiddenPaths);
+  const facts = containmentFacts(trial.server, undefined, { unseen, folders, directory: context.directory });
   printFacts(output, facts);
   printFacts(output, [
     isLogin
@@ -219,7 +219,7 @@ async function withoutTrial(
   const shown = {
     ...jsonOf(offer, [...offer.facts, ...facts], file),
     wanted,
-    wantedPaths: wantedPaths(context, trial.server, configFilesOf(context, file)),
+    wantedPaths: wantedPaths(context, trial.server, hiddenPaths),
     definitions: [],
     tokens: 0,
   };

@@ -77,11 +77,20 @@ export function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
+/** Places of a server that its sandbox shows, or does not show. */
+export interface ShownPlaces {
+  readonly unseen: readonly UnseenPlace[];
+  /** The result of `programFolders`. */
+  readonly folders: readonly string[];
+  /** Folder that relative paths are relative to. */
+  readonly directory: string;
+}
+
 /** Returns the containment of a server part by part, and who enforces it. */
 export function containmentFacts(
   { transport, containment }: ToolServerConfig,
   status: Pick<SourceStatus, "containment"> | undefined,
-  { unseen, directory }: { readonly unseen: readonly UnseenPlace[]; readonly directory: string },
+  places: ShownPlaces,
 ): readonly OfferFact[] {
   const { networkEgress, filesystemWrite, maxExecutionSeconds, ...scope } = containment.effective;
   const deadline: OfferFact = ["deadline", `${maxExecutionSeconds} s for each call (by the gateway)`];
@@ -98,18 +107,16 @@ export function containmentFacts(
     allow: "everything of yours",
     scoped: `only ${scope.writePaths.join(", ")}`,
   };
-  const read = [
-    "its program",
-    ...new Set([...argumentPaths(transport.args, directory, unseen), ...scope.readPaths]),
-  ];
+  const { folders, others } = readPlaces(transport.args, scope.readPaths, places);
+  const read = [programText(folders), ...others];
   return [
     ["network", `${network} (${by("network_egress")})`],
     ["writes", `${written[filesystemWrite]} (${by("filesystem_write")})`],
     [
       "reads",
-      `${read.join(", ")} and the system; a HOME of its own${scope.hasState ? ", kept" : ", empty at each start"}`,
+      `${read.join(", ")}${folders.length === 0 ? "" : ","} and the system; a HOME of its own${scope.hasState ? ", kept" : ", empty at each start"}`,
     ],
-    ...unseenFacts(unseen),
+    ...unseenFacts(places.unseen),
     deadline,
   ];
 }
@@ -117,7 +124,7 @@ export function containmentFacts(
 /** Returns what the process of a server may reach, in one line; undefined for a server that runs elsewhere. */
 export function reachText(
   { transport, containment }: ToolServerConfig,
-  { unseen, directory }: { readonly unseen: readonly UnseenPlace[]; readonly directory: string },
+  places: ShownPlaces,
 ): string | undefined {
   if (transport.kind !== "stdio") return undefined;
   const { networkEgress, filesystemWrite, egressAllow, writePaths, readPaths } = containment.effective;
@@ -131,7 +138,8 @@ export function reachText(
     allow: "writes everything of yours",
     scoped: writePaths.length === 0 ? "writes nothing of yours" : `writes only ${writePaths.join(", ")}`,
   };
-  const read = [...new Set([...argumentPaths(transport.args, directory, unseen), ...readPaths])];
+  const { folders, others } = readPlaces(transport.args, readPaths, places);
+  const read = [...folders.slice(0, foldersMaxCount), ...moreText(folders), ...others];
   const reads = read.length === 0 ? "no folder of yours" : `of your folders it reads ${read.join(", ")}`;
   return `${network[networkEgress]}; ${reads}; it ${written[filesystemWrite]}`;
 }
@@ -142,6 +150,34 @@ export function unseenFacts(unseen: readonly UnseenPlace[]): readonly OfferFact[
 }
 
 type StdioArguments = Extract<ToolServerConfig["transport"], { kind: "stdio" }>["args"];
+
+/** Folders of a program that are named. */
+const foldersMaxCount = 3;
+
+/** Names the program of a server by the folders that are shown for it. */
+function programText(folders: readonly string[]): string {
+  if (folders.length === 0) return "its program";
+  const [noun, pronoun] = folders.length === 1 ? ["folder", "it"] : ["folders", "them"];
+  const named = [...folders.slice(0, foldersMaxCount), ...moreText(folders)].join(", ");
+  return `the ${noun} ${named} with everything in ${pronoun} (its program)`;
+}
+
+function moreText(folders: readonly string[]): readonly string[] {
+  const left = folders.length - foldersMaxCount;
+  return left > 0 ? [`${left} more`] : [];
+}
+
+/** The folders of the program, and what arguments and `read_paths` name outside of them. */
+function readPlaces(
+  args: StdioArguments,
+  readPaths: readonly string[],
+  { unseen, folders, directory }: ShownPlaces,
+): { readonly folders: readonly string[]; readonly others: readonly string[] } {
+  const named = [...new Set([...argumentPaths(args, directory, unseen), ...readPaths])];
+  const own = folders.filter((folder) => !named.includes(folder));
+  const isInside = (path: string): boolean => own.some((folder) => path.startsWith(`${folder}/`));
+  return { folders: own, others: named.filter((path) => !isInside(path)) };
+}
 
 /** The files and folders that arguments name and a sandbox shows. */
 function argumentPaths(

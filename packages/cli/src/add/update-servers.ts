@@ -21,10 +21,10 @@ import { readEntry } from "../toolspec/catalog.ts";
 import {
   type ConfigFile,
   checkConfigText,
+  configFilesOf,
   openConfigFile,
   writeConfigFile,
 } from "../toolspec/config-file.ts";
-import { configFilesOf } from "./add-offer.ts";
 import { approveShown } from "./approve-shown.ts";
 import {
   compareDefinitions,
@@ -222,7 +222,7 @@ async function tryVersion(
   { file, text, id, packages, facts }: Attempt,
 ): Promise<PassedVersion> {
   const config = await checkConfigText(context, file, text);
-  const trial = await tryServer(context, { config, files: configFilesOf(context, file) }, id);
+  const trial = await tryServer(context, { config, files: configFilesOf(context, file, config) }, id);
   if (trial.kind === "failed") throw trial.error;
   const fetched = packages.length === 0 ? undefined : await findFetched(context, packages);
   const isTaken = config.toolServers.find((one) => one.id === id)?.firstContact === "pin";

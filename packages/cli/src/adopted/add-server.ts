@@ -36,6 +36,7 @@ import type { AddFlags } from "../toolspec/add-flags.ts";
 import type { ServerEntry } from "../toolspec/catalog.ts";
 import {
   type ConfigFile,
+  configFilesOf,
   openConfigFile,
   presentServer,
   withEntry,
@@ -137,7 +138,10 @@ async function addNamed(
   await using server = await contact(context, { config: added.config, file }, id, source);
   const declared = added.config.toolServers.find((one) => one.id === id);
   if (declared !== undefined)
-    printFacts(output, unseenFacts(unseenPlaces(context, declared, configFilesOf(context, file))));
+    printFacts(
+      output,
+      unseenFacts(unseenPlaces(context, declared, configFilesOf(context, file, added.config))),
+    );
   printDefinitions(output, definitionsOf(server, id), uncountedOf(server, id));
   output.print("");
   if (isDry) return reportDry(context, file, serverEntry);
@@ -173,13 +177,11 @@ async function contact(
 ): Promise<ContactedServer> {
   const verb = kind === "go" ? "Building" : "Fetching";
   noteWrapped(context, `${verb} ${name} ${version} in a sandbox, and starting it…`);
-  return await contactServer(context, { config, files: configFilesOf(context, file), warnings: [] }, id);
-}
-
-/** Returns the absolute paths of the existing configuration files, which the sandbox of the server hides. */
-function configFilesOf({ directory, options }: CliContext, { path, isNew }: ConfigFile): readonly string[] {
-  const given = options.configFiles.map((one) => resolve(directory, one));
-  return [...new Set([...given, path])].filter((one) => !(isNew && one === path));
+  return await contactServer(
+    context,
+    { config, files: configFilesOf(context, file, config), warnings: [] },
+    id,
+  );
 }
 
 function alreadyPresent(context: CliContext, id: string, file: ConfigFile, flags: AddFlags): ExitCode {

@@ -24,10 +24,11 @@ export async function checkConfig(context: CliContext, given: readonly string[])
     hasCommand: (command, { path = context.env["PATH"] ?? "", directory = context.directory }) =>
       findExecutable(command, { path, directory, platform: context.platform }) !== undefined,
   });
+  const unshown = [...files, ...(value?.policy.files ?? []).map(({ path }) => path)];
   const diagnostics = [
     ...found,
-    ...lintArguments(context, value?.toolServers ?? [], files),
-    ...lintWritePaths(context, value?.toolServers ?? [], files),
+    ...lintArguments(context, value?.toolServers ?? [], unshown),
+    ...lintWritePaths(context, value?.toolServers ?? [], unshown),
     ...(value === undefined ? [] : await lintReferences(context, value)),
   ];
   for (const line of formatConfigReport(files, diagnostics).split("\n")) {

@@ -47,7 +47,7 @@ export function lintArguments(
   );
 }
 
-/** Returns what the arguments of a server name and its sandbox does not show. @param files the configuration, which is hidden, too */
+/** Returns what the arguments of a server name and its sandbox does not show. @param files the configuration and its policy files, which are hidden, too */
 export function unseenPlaces(
   { env, directory, options }: Place,
   server: LintedServer,
@@ -56,12 +56,11 @@ export function unseenPlaces(
   const { transport, containment, source } = server;
   if (transport.kind !== "stdio" || !containment.needsSandbox) return [];
   const { args, cwd, command } = transport;
-  const words = args.map((one) => (one.kind === "literal" ? one.text : ""));
   const userHome = userHomeOf(env);
   const folder = dirname(resolve(directory, source.name));
-  const started = cwd?.kind === "literal" ? resolve(folder, cwd.text) : directory;
+  const started = workingFolderOf(directory, server);
   const isBundle = dirname(started) === join(options.home, "bundles");
-  const unseen = unseenArguments(words, {
+  const unseen = unseenArguments(wordsOf(args), {
     directory: started,
     userHome,
     hiddenPaths: hiddenPathsOf({ home: options.home, configFiles: files, directory, env }),
@@ -80,7 +79,8 @@ export function unseenPlaces(
 
 const reasons = {
   wide: "no sandbox shows a whole home, or a folder that holds homes or belongs to the system",
-  hidden: "no sandbox shows the home of Toolcrib, its configuration and folders with credentials",
+  hidden:
+    "no sandbox shows the home of Toolcrib, its configuration and policies, a .env beside them, and folders with credentials",
   undeclared: "it is its working folder, which its entry does not declare",
   running: "no argument shows what is in /sys and /run",
   foreign:
@@ -89,11 +89,25 @@ const reasons = {
 
 const hints = {
   wide: "name the folders below it that the server works with; or name it in read_paths, and the server reads all of it but folders with credentials",
-  hidden: "name another folder; what the server needs of it, copy into that",
+  hidden:
+    "name another folder; what the server needs of it, copy into that, or write its variables as env into the entry",
   undeclared: "write cwd into its transport, or its whole path",
   running: "name a folder elsewhere; or name it in read_paths, if it has no sockets",
   foreign: "if it may read it, name it in read_paths, or with toolcrib add --read PATH",
 };
+
+type StdioTransport = Extract<ToolServerConfig["transport"], { kind: "stdio" }>;
+
+/** Returns the arguments of a server; an empty one for a secret. */
+export function wordsOf(args: StdioTransport["args"]): readonly string[] {
+  return args.map((one) => (one.kind === "literal" ? one.text : ""));
+}
+
+/** Returns the folder in which the process of a server starts. */
+export function workingFolderOf(directory: string, { transport, source }: LintedServer): string {
+  const cwd = transport.kind === "stdio" ? transport.cwd : undefined;
+  return cwd?.kind === "literal" ? resolve(dirname(resolve(directory, source.name)), cwd.text) : directory;
+}
 
 function namedPathsOf(
   { containment }: LintedServer,

@@ -74,8 +74,9 @@ export async function loadCliConfig(
     { overrides, switches },
   );
   if (value === undefined || hasErrors(diagnostics)) throw invalidConfig(files, diagnostics);
-  const unseen = lintArguments(context, value.toolServers, files);
-  const unwritable = lintWritePaths(context, value.toolServers, files);
+  const unshown = [...files, ...value.policy.files.map(({ path }) => path)];
+  const unseen = lintArguments(context, value.toolServers, unshown);
+  const unwritable = lintWritePaths(context, value.toolServers, unshown);
   return { config: value, files, warnings: [...diagnostics, ...unseen, ...unwritable] };
 }
 

@@ -26,6 +26,7 @@ import { counted } from "../output/counted.ts";
 import { wrapProse } from "../output/fit-styled.ts";
 import { noteWrapped } from "../output/note-wrapped.ts";
 import { askLine, canAsk } from "../prompt/ask-line.ts";
+import { programFolders } from "../sandbox/program-folders.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { type ConfigFile, openConfigFile, withEntries, writeConfigFile } from "../toolspec/config-file.ts";
@@ -142,7 +143,9 @@ export async function makePlan(
   const folder = resolve(file.path, "..");
   const all = planImport(found, target, { env, userDirectory, folder }, { withDisabled });
   const plan = await withoutUnwanted(context, file, all, { withRemoved, isGuided });
-  return { ...plan, servers: plan.servers.map((server) => withUnseen(context, file, server)) };
+  const servers: PlannedServer[] = [];
+  for (const server of plan.servers) servers.push(await withUnseen(context, file, server));
+  return { ...plan, servers };
 }
 
 /** Leaves out what the user removed before and, in a guide, what the user declined; marks what stays of it. */
@@ -169,7 +172,11 @@ async function withoutUnwanted(
 }
 
 /** Notes what the server saw at its client and does not see contained. */
-function withUnseen(context: CliContext, file: ConfigFile, server: PlannedServer): PlannedServer {
+async function withUnseen(
+  context: CliContext,
+  file: ConfigFile,
+  server: PlannedServer,
+): Promise<PlannedServer> {
   const text = JSON.stringify({ tool_servers: [server.entry] });
   const [parsed] = parseConfig([{ name: file.shown, text }]).value?.toolServers ?? [];
   if (parsed === undefined) return server;
@@ -181,7 +188,11 @@ function withUnseen(context: CliContext, file: ConfigFile, server: PlannedServer
   return {
     ...server,
     notes: [...server.notes, ...notes],
-    reach: reachText(parsed, { unseen, directory: context.directory }),
+    reach: reachText(parsed, {
+      unseen,
+      folders: await programFolders(context, parsed, [file.path]),
+      directory: context.directory,
+    }),
   };
 }
 

@@ -90,6 +90,7 @@ export async function judgeInstalled(
       randomBytes,
       sandboxes: createSandboxes(context),
       configFiles: files,
+      policyFiles: () => config.policy.files.map(({ path }) => path),
       machine: { system: { platform, arch }, node: { command: execPath, version: versions.node } },
     },
     signal,

@@ -168,3 +168,16 @@ export async function checkConfigText(
   if (value === undefined || hasErrors(diagnostics)) throw invalidConfig(files, diagnostics);
   return value;
 }
+
+/**
+ * Returns the absolute paths of the configuration files, one that is not written yet too, and of the policy files: the
+ * sandbox of the server hides them, and the `.env` files beside them.
+ */
+export function configFilesOf(
+  { directory, options }: CliContext,
+  { path }: Pick<ConfigFile, "path">,
+  { policy }: Pick<GatewayConfig, "policy">,
+): readonly string[] {
+  const given = options.configFiles.map((one) => resolve(directory, one));
+  return [...new Set([...given, path, ...policy.files.map((one) => one.path)])];
+}

@@ -21,7 +21,6 @@ import type { LateLoginPages } from "../late-login-pages.ts";
 export interface SourceContext {
   readonly config: GatewayConfig;
   readonly core: GatewayCore;
-  /** The home folder. */
   readonly home: string;
   /** As in `GatewayDeps`. */
   readonly homeFlag: string | undefined;
@@ -31,10 +30,11 @@ export interface SourceContext {
   readonly scrubber: SecretScrubber;
   readonly logger: Logger;
   readonly launcher: ProcessLauncher;
-  /** The sandboxes of this machine. */
   readonly sandboxes: Sandboxes;
   /** Files that the configuration was read from. */
   readonly configFiles: readonly string[];
+  /** Paths of the policy files in force. */
+  readonly policyFiles: () => readonly string[];
   /** Folder that relative paths of the command line are relative to. */
   readonly directory: string;
   /** Folder of the project whose packages are offered. */

@@ -99,6 +99,8 @@ export interface PackagesContext {
   readonly sandboxes: Sandboxes;
   /** Files that the configuration was read from. */
   readonly configFiles: readonly string[];
+  /** Paths of the policy files in force. */
+  readonly policyFiles: () => readonly string[];
   /** Folder that relative paths of the command line are relative to. */
   readonly directory: string;
   /** Folder of the project whose packages are offered. */

@@ -45,6 +45,7 @@ type ProcessContext = Pick<
   | "record"
   | "scrubber"
   | "configFiles"
+  | "policyFiles"
 >;
 
 /** The part of a package that its processes depend on. */
