@@ -93,6 +93,21 @@ test("the list of what waits ends with a command that approves all of it", async
   assert.equal((await run("approve")).stdout, "Nothing waits for approval\n");
 });
 
+test("release of a server whose definitions wait names the command that approves them", async () => {
+  const { directory, list, setting, run } = await setUp();
+  await using _directory = directory;
+  list(read);
+  await using _gateway = await startServe([], setting);
+  await waitUntil(async () => (await run("approve")).stdout.startsWith("SERVER OR PACKAGE"));
+  const waiting = await run("release", "s");
+  assert.match(
+    waiting.stdout,
+    /^s is not quarantined; its definitions wait for approval: .*toolcrib\S* approve s\n$/,
+  );
+  assert.equal((await run("approve", "s", "--yes")).code, 0);
+  assert.equal((await run("release", "s")).stdout, "s is not quarantined\n");
+});
+
 test("tools are shown completely, approved, and shown again as a difference when they change", async () => {
   const { directory, list, run } = await setUp();
   await using _directory = directory;
@@ -119,7 +134,7 @@ test("tools are shown completely, approved, and shown again as a difference when
   assert.deepEqual([some.code, some.stdout.split("\n").at(-3)], [0, "Approved 1 tool of s"]);
   assert.match(
     some.stdout,
-    /^Each call of it by a client still needs an approval of its own \(.*toolcrib\S* approve lists those that wait\), unless policy\.waive_approval names the tool or trust_state of s is verified\n$/m,
+    /^Each call of it by a client still needs an approval of its own \(.*toolcrib\S* approve lists those that wait\), unless policy\.waive_approval names the tool, or s only reads \(mutability_class: read_only\)\. trust_state: verified ends them, too, and gives its process the network unless the entry has containment: \{ network_egress: deny \}\n$/m,
   );
   assert.match((await run("list")).stdout, /s__read/);
   assert.match((await run("doctor")).stdout, /^✓ server s: responds: 1 tool; 1 more wait for approval/m);

@@ -1,10 +1,12 @@
 /**
  * Two configurations compared, for a gateway that runs with the first and is to run with the second: what changed, by
  * paths, what of it applies only after a restart, and the configuration that can be in force without one. Values are
- * compared as they are written, credentials included, and none is returned; places in files do not count. Pure.
+ * compared as they are written, credentials included; of them, only hosts and paths that a server gained are returned.
+ * Places in files do not count. Pure.
  */
 
 import type { GatewayConfig, ToolServerConfig } from "@toolcrib/config";
+import { type LoosenedServer, loosenedServers } from "./loosened-containment.ts";
 
 type ToolspecConfig = GatewayConfig["toolspecs"][number];
 
@@ -16,6 +18,8 @@ export interface ConfigChange {
   readonly applied: readonly string[];
   /** Paths that differ and that need a restart. */
   readonly needsRestart: readonly string[];
+  /** Servers whose containment allows more than before. Their paths are among `applied`. */
+  readonly loosened: readonly LoosenedServer[];
 }
 
 /** Every section: the name in the file of one that is read when a gateway starts, or `live`. */
@@ -93,7 +97,8 @@ export function compareConfigs(running: GatewayConfig, next: GatewayConfig): Con
     packages = { ...packages, maxPrograms: running.packages.maxPrograms };
   }
   const config = { ...next, ...held, packages, serve } as unknown as GatewayConfig;
-  return { config, applied: appliedPaths(running, config), needsRestart: [...needsRestart] };
+  const applied = appliedPaths(running, config);
+  return { config, applied, needsRestart: [...needsRestart], loosened: loosenedServers(running, config) };
 }
 
 /** The paths that differ. */

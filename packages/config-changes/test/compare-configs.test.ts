@@ -163,3 +163,51 @@ test("a credential in the file of another program is compared, although no diges
     false,
   );
 });
+
+test("names the servers whose containment allows more, as it is in force", () => {
+  const check = (before: object, after: object, changes: readonly string[], more: object = {}) => {
+    const [one, other] = [parsed({ tool_servers: [server("a", before)] }), { ...more }];
+    const next = parsed({ ...other, tool_servers: [server("b"), server("a", after)] });
+    const expected = changes.length === 0 ? [] : [{ server: "a", changes }];
+    const { loosened, applied } = compareConfigs(one, next);
+    assert.deepEqual(loosened, expected, JSON.stringify([before, after]));
+    if (changes.length > 0) assert.ok(applied.includes("tool_servers.a"));
+  };
+  const verified = { trust_state: "verified" };
+  const scoped = (...hosts: readonly (string | object)[]) => ({
+    containment: { network_egress: "scoped", egress_allow: hosts },
+  });
+  const writes = (...paths: readonly string[]) => ({
+    containment: { filesystem_write: "scoped", write_paths: paths },
+  });
+  const reads = (...paths: readonly string[]) => ({ containment: { read_paths: paths } });
+
+  check({}, verified, ["network_egress from deny to allow"]);
+  check({}, verified, [], { policy: { floor: { network_egress: "deny" } } });
+  check({}, { ...verified, containment: { network_egress: "deny" } }, []);
+  check(verified, {}, []);
+  check({}, { labels: { team: "x" } }, []);
+  check({}, { trust_state: "certified" }, [
+    "network_egress from deny to allow",
+    "filesystem_write from deny to allow",
+    "no sandbox",
+  ]);
+  check({}, scoped("a.example"), ["network_egress from deny to scoped", "more egress_allow: a.example"]);
+  check(verified, scoped("a.example"), []);
+  check(scoped("a.example"), verified, ["network_egress from scoped to allow"]);
+  check(scoped("*.b.example"), scoped("a.b.example", "c.example"), ["more egress_allow: c.example"]);
+  check(scoped("a.b.example"), scoped("*.b.example"), ["more egress_allow: *.b.example"]);
+  check(scoped("a.example"), scoped({ host: "a.example", tls: "passthrough" }), [
+    "more tls: passthrough: a.example",
+  ]);
+  check({}, writes("data"), ["filesystem_write from deny to scoped", "more write_paths: data"]);
+  check(writes("data"), writes("data/notes", "data/../other", "database"), [
+    "more write_paths: data/../other, database",
+  ]);
+  check(writes("data"), reads("data"), []);
+  check({}, reads("/srv/data"), ["more read_paths: /srv/data"]);
+  check({ containment: { read_arguments: false } }, {}, ["read_arguments from false to true"]);
+  check({ containment: { state: true } }, {}, []);
+  const remote = { transport: { kind: "streamable_http", url: "https://a.example/mcp" } };
+  check(remote, { ...remote, trust_state: "verified" }, []);
+});

@@ -16,7 +16,8 @@ export const configCodes = {
   CONFIG_INLINE_SECRET: "The configuration contains a credential where it needs a secret_key_ref.",
   CONFIG_COMMAND_REQUIRED: "A stdio transport has no command.",
   CONFIG_URL_REQUIRED: "An sse or streamable_http transport has no URL.",
-  CONFIG_COMMAND_NOT_FOUND: "The command of a tool server is not on this machine, or is not executable.",
+  CONFIG_COMMAND_NOT_FOUND:
+    "The command of a tool server or hook, or the script of a hook, is not on this machine, or is not executable.",
   CONFIG_COMMAND_SUSPICIOUS: "A command contains its arguments, so no such executable exists.",
   CONFIG_URL_INVALID: "The URL of a transport cannot be read or has a scheme other than http and https.",
   CONFIG_URL_INSECURE: "The URL of a transport is http to another machine, without allow_http.",

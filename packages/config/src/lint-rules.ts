@@ -1,8 +1,8 @@
 /**
  * Warns about rules that match nothing known: patterns of `policy`, `guards`, `hooks`, `audit.redact`
- * and `serve.tools` that name no server or toolspec, or no tool of a toolspec, and
+ * and `serve.tools` that name no server or toolspec, or no tool of one, and
  * rules, limits and hooks for a client that does not exist. Tools of servers
- * are known only while the servers run. Pure.
+ * are known where the caller knows what they listed last. Pure.
  */
 
 import { type Diagnostic, nearestName, type Span } from "@toolcrib/diagnostics";
@@ -21,16 +21,18 @@ const standingClients = ["cli", "stdio", "anonymous", "library", "default", "env
  * Returns warnings about the rules of `layers` as one configuration.
  *
  * @param tokenNames names of the existing tokens; `undefined` where they are not known
+ * @param listedTools names of the tools that tool servers listed last, by their ids, as far as they are known
  */
 export function lintRules(
   layers: readonly ConfigLayer[],
   tokenNames: readonly string[] | undefined,
+  listedTools: ListedTools,
 ): Diagnostic[] {
   const identified = layers.flatMap(({ sections: { policy } }) =>
     Object.entries(policy?.clients ?? {}).flatMap(([name, { identity }]) => (identity ? [name] : [])),
   );
   return layers.flatMap((layer) => [
-    ...lintPatterns(layer, layers),
+    ...lintPatterns(layer, layers, listedTools),
     ...(tokenNames === undefined
       ? []
       : [...lintClients(layer, tokenNames), ...lintClientLists(layer, [...tokenNames, ...identified])]),
@@ -47,26 +49,39 @@ function spanOfPattern(layer: ConfigLayer, path: Path, index: number, pattern: s
 
 type Path = readonly (string | number)[];
 
+type ListedTools = ReadonlyMap<string, readonly string[]>;
+
 function pathText(path: Path): string {
   return path
     .map((part, at) => (typeof part === "number" ? `[${part}]` : at === 0 ? part : `.${part}`))
     .join("");
 }
 
-function lintPatterns(layer: ConfigLayer, layers: readonly ConfigLayer[]): Diagnostic[] {
+function lintPatterns(
+  layer: ConfigLayer,
+  layers: readonly ConfigLayer[],
+  listedTools: ListedTools,
+): Diagnostic[] {
   const toolspecs = layers.flatMap((one) => one.toolspecs);
   const ids = layers.flatMap(({ serverIds, toolspecIds }) => [...serverIds, ...toolspecIds]);
   // The id of a toolspec without one is known when its manifest is read.
   if (ids.length === 0 || toolspecs.some(({ isIdGiven, pair }) => !isIdGiven && pair === undefined))
     return [];
   const names = new Map(toolspecs.map(({ id, pair }) => [id, pair && toNames(id, pair.toolspec.tools)]));
-  const known = {
+  const declared = {
     namespaces: [...new Set([...ids, ...toolspecs].map(({ id }) => id)), ...ownNamespaces],
     namesIn: (namespace: string) => names.get(namespace),
+  };
+  const known = {
+    ...declared,
+    namesIn: (namespace: string) => names.get(namespace) ?? listedIn(namespace, listedTools),
   };
   return ruleLists(layer).flatMap(({ path, patterns }) =>
     findUnmatchedRules(patterns, known).flatMap(({ index, pattern, reason, hint }) => {
       if (mayNamePackage(pattern)) return [];
+      // Of what a server listed, only the tools are known.
+      const isPrompt = /(?::|__)prompts\//.test(pattern);
+      if (isPrompt && findUnmatchedRules([pattern], declared).length === 0) return [];
       const span = spanOfPattern(layer, path, index, pattern);
       return span === undefined
         ? []
@@ -83,6 +98,17 @@ function lintPatterns(layer: ConfigLayer, layers: readonly ConfigLayer[]): Diagn
 /** Whether a pattern can name an installed package: its toolId has dots, and which ones are installed is not known here. */
 function mayNamePackage(pattern: string): boolean {
   return /^[a-z0-9_*?]+(?:\.[a-z0-9_*?]+)+(?:$|:|__)/.test(pattern);
+}
+
+function listedIn(id: string, listedTools: ListedTools): readonly KnownName[] | undefined {
+  const listed = listedTools.get(id);
+  return (
+    listed &&
+    toNames(
+      id,
+      listed.map((name) => ({ name })),
+    )
+  );
 }
 
 function toNames(id: string, tools: readonly { readonly name: string }[]): readonly KnownName[] {

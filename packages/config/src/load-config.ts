@@ -35,6 +35,8 @@ export interface LoadConfigDeps extends LoadToolspecsDeps {
   readonly tokenNames?: (() => readonly string[]) | undefined;
   /** Returns whether the machine has a command, for warnings. @default not known: no warnings */
   readonly hasCommand?: HasCommand | undefined;
+  /** Returns the names of the tools that tool servers listed last, by their ids, for warnings about patterns. @default not known */
+  readonly listedTools?: (() => Promise<ReadonlyMap<string, readonly string[]>>) | undefined;
 }
 
 /** Options of `loadConfig`. */
@@ -80,6 +82,7 @@ export async function loadConfig(
     tokenNames: deps.tokenNames?.(),
     hasCommand: deps.hasCommand,
     switches: options.switches,
+    listedTools: await deps.listedTools?.(),
   });
   const findings = [...unreadable, ...diagnostics, ...(policies?.diagnostics ?? [])];
   return { value: hasErrors(findings) ? undefined : value, diagnostics: findings };

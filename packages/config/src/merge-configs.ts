@@ -64,6 +64,8 @@ export interface ConfigFacts {
   readonly hasCommand?: HasCommand | undefined;
   /** Switches of the operator. @default none */
   readonly switches?: Switches | undefined;
+  /** Names of the tools that tool servers listed last, by their ids. @default not known */
+  readonly listedTools?: ReadonlyMap<string, readonly string[]> | undefined;
 }
 
 /** Composes `layers`, from left to right. */
@@ -75,11 +77,13 @@ export function mergeConfigs(
     tokenNames,
     hasCommand,
     switches = noSwitches,
+    listedTools = new Map(),
   }: ConfigFacts = {},
 ): ConfigResult {
   const findings = layers.flatMap((layer) => layer.diagnostics);
   for (const layer of layers) findings.push(...lintComposed([layer]));
-  findings.push(...lintComposed(layers), ...lintProfiles(layers), ...lintRules(layers, tokenNames));
+  const rules = lintRules(layers, tokenNames, listedTools);
+  findings.push(...lintComposed(layers), ...lintProfiles(layers), ...rules);
   findings.push(...lintResourceHost(layers));
   if (hasCommand !== undefined) findings.push(...lintCommands(layers, hasCommand));
   const diagnostics = withoutRepeats(findings);

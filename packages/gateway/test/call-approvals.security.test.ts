@@ -92,7 +92,7 @@ test("a call is made once after its approval, and recorded with it", () =>
     assert.match(
       textOf(refused),
       new RegExp(
-        `^"s__write" was not called: each call needs the operator's approval.*toolcrib approve ${id};.*waive_approval`,
+        `^"s__write" was not called: each call needs the operator's approval.*toolcrib approve ${id};.*waive_approval.*or mutability_class: read_only; or trust_state: verified for the server, which also gives a process the network unless it has containment: \\{ network_egress: deny \\}`,
         "s",
       ),
     );

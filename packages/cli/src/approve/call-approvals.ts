@@ -64,6 +64,6 @@ export function printCallApprovals(
   const all = approvedCount === 1 ? "it" : "them";
   const which = tools.length === approvedCount ? all : `${tools.length} of them`;
   context.output.prose(
-    `Each call of ${which} by a client still needs an approval of its own (${ownCommand(context)} approve lists those that wait), unless policy.waive_approval names the tool or trust_state of ${safeLine(server)} is verified`,
+    `Each call of ${which} by a client still needs an approval of its own (${ownCommand(context)} approve lists those that wait), unless policy.waive_approval names the tool, or ${safeLine(server)} only reads (mutability_class: read_only). trust_state: verified ends them, too, and gives its process the network unless the entry has containment: { network_egress: deny }`,
   );
 }

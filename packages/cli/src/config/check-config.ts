@@ -6,21 +6,30 @@ import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { findExecutable } from "../find-executable.ts";
 import { schemaText } from "../init/config-template.ts";
+import { noteWrapped } from "../output/note-wrapped.ts";
+import { safeLine } from "../output/output.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
+import { findListedTools } from "../policy/known-test-names.ts";
+import { ownCommand } from "../serve/own-command.ts";
 import { findConfigFiles } from "./find-config-files.ts";
 import { lintArguments } from "./lint-arguments.ts";
+import { lintHookScripts } from "./lint-hook-scripts.ts";
 import { lintReferences } from "./lint-references.ts";
 import { lintWritePaths } from "./lint-write-paths.ts";
 import { toLoadConfigDeps } from "./load-config-deps.ts";
+import { serversWithUnknownTools } from "./unknown-tools.ts";
 
 /** Runs `config check`. */
 export async function checkConfig(context: CliContext, given: readonly string[]): Promise<ExitCode> {
   const { output } = context;
   const files = given.length > 0 ? given : findConfigFiles(context);
+  // Without readable pins the tools are not known.
+  const listed = await findListedTools(context).catch(() => new Map<string, readonly string[]>());
   // A check writes nothing, not even a cache.
   const { value, diagnostics: found } = await loadConfig(files, {
     ...toLoadConfigDeps(context),
     pairCache: undefined,
+    listedTools: async () => listed,
     hasCommand: (command, { path = context.env["PATH"] ?? "", directory = context.directory }) =>
       findExecutable(command, { path, directory, platform: context.platform }) !== undefined,
   });
@@ -29,12 +38,20 @@ export async function checkConfig(context: CliContext, given: readonly string[])
     ...found,
     ...lintArguments(context, value?.toolServers ?? [], unshown),
     ...lintWritePaths(context, value?.toolServers ?? [], unshown),
+    ...(value === undefined ? [] : lintHookScripts(context, value.hooks)),
     ...(value === undefined ? [] : await lintReferences(context, value)),
   ];
   for (const line of formatConfigReport(files, diagnostics).split("\n")) {
     // The lines of a file stay as they are: a mark is below them.
     if (/^ *(?:\d+ \||\^)/.test(line)) output.print(line);
     else output.prose(line);
+  }
+  const unknown = value === undefined ? [] : serversWithUnknownTools(value, listed);
+  if (unknown.length > 0) {
+    noteWrapped(
+      context,
+      `note: patterns are not compared with the tools of ${unknown.map(safeLine).join(", ")}, which are not known before a gateway of this home listed them: ${ownCommand(context)} list`,
+    );
   }
   const isFaulty = (file: string) =>
     diagnostics.some(({ severity, source }) => severity === "error" && source?.name === file);

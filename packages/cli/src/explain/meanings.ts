@@ -94,7 +94,7 @@ export const meanings: { readonly [code: string]: string } = {
   CLI_USAGE: "The command line is invalid: an unknown command or option, a missing argument, a value that is not allowed.",
   CONFIG_AUTH_EXPOSED: "serve.auth is none on an address that other machines can reach.",
   CONFIG_CA_FILE_INVALID: "A file of egress.ca_files or transport.ca_file cannot be read or has no certificate.",
-  CONFIG_COMMAND_NOT_FOUND: "The command of a tool server is not on this machine, or is not executable.",
+  CONFIG_COMMAND_NOT_FOUND: "The command of a tool server or hook, or the script of a hook, is not on this machine, or is not executable.",
   CONFIG_COMMAND_REQUIRED: "A stdio transport has no command.",
   CONFIG_COMMAND_SUSPICIOUS: "A command contains its arguments, so no such executable exists.",
   CONFIG_CONFLATED_TARGET: "A tool server and a provider target have the same id.",

@@ -17,8 +17,8 @@ export function notStartedText({ health, pid }: Partial<SourceStatus>): string |
 }
 
 /**
- * Returns the containment of a server's process, such as `bubblewrap: network_egress deny, filesystem_write scoped`;
- * empty for servers that run elsewhere or need no sandbox.
+ * Returns the containment of a server's process, such as `bubblewrap: net deny, write scoped`, with what is open
+ * (`net allow`), too: a word that is missing would have to be known. Empty for servers that run elsewhere.
  */
 export function containmentText(
   status: Partial<SourceStatus> & {
@@ -29,21 +29,13 @@ export function containmentText(
   if (reason !== undefined) return reason;
   const { containment } = status;
   // A gateway of an earlier version has no sandboxes.
-  const { tier, enforcedParts = [], notEnforcedParts = [] } = containment ?? {};
+  const { tier, notEnforcedParts = [] } = containment ?? {};
   if (containment === undefined || tier === undefined) return "";
-  const levels: { readonly [part: string]: string } = {
-    network_egress: containment.networkEgress,
-    filesystem_write: containment.filesystemWrite,
-  };
-  const shown = (parts: readonly string[]): string =>
-    parts
-      .filter((part) => Object.hasOwn(levels, part))
-      .map((part) => `${part} ${levels[part]}`)
-      .join(", ");
-  const fronting = containment.frontingHosts ?? [];
+  const { networkEgress, filesystemWrite, frontingHosts: fronting = [] } = containment;
+  const textOf = (network: string, write: string) => `net ${network}, write ${write}`;
+  // Without a sandbox everything is open, whatever the entry demands: status names that below its table.
+  if (tier === "none")
+    return `${notEnforcedParts.length === 0 ? "no sandbox" : "UNCONTAINED"}: ${textOf("allow", "allow")}`;
   const suffix = fronting.length === 0 ? "" : ` (fronting possible: ${fronting.join(", ")})`;
-  if (tier !== "none") {
-    return safeLine([tier, shown(enforcedParts)].filter((text) => text !== "").join(": ") + suffix);
-  }
-  return notEnforcedParts.length === 0 ? "" : safeLine(`UNCONTAINED: ${shown(notEnforcedParts)}`);
+  return safeLine(`${tier}: ${textOf(networkEgress, filesystemWrite)}${suffix}`);
 }

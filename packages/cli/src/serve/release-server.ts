@@ -5,10 +5,13 @@ import { isJsonObject, type JsonValue } from "@toolcrib/json";
 import { createTestHistory } from "@toolcrib/store";
 import { getFromGateway, postToGateway } from "../access/gateway-api.ts";
 import { findReachableGateway } from "../access/open-tool-access.ts";
+import type { RunningGateway } from "../access/run-file.ts";
+import { waitingInGateways } from "../approve/open-approvals.ts";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { requireServer } from "../tools/require-server.ts";
+import { ownCommand } from "./own-command.ts";
 
 /** Runs the command. Without a gateway there is no quarantine: each start uses every server. */
 export async function releaseServer(context: CliContext, server: string): Promise<ExitCode> {
@@ -34,8 +37,20 @@ export async function releaseServer(context: CliContext, server: string): Promis
   const isReleased = isJsonObject(answer) && answer["released"] === true;
   output.json({ id: server, released: isReleased });
   const shown = safeLine(server);
-  output.print(isReleased ? `Released ${shown}; it is being connected` : `${shown} is not quarantined`);
+  if (isReleased) output.print(`Released ${shown}; it is being connected`);
+  else {
+    const approves = `its definitions wait for approval: ${ownCommand(context)} approve ${shown}`;
+    output.prose(
+      `${shown} is not quarantined${(await hasWaiting(running, server, signal)) ? `; ${approves}` : ""}`,
+    );
+  }
   return exitCodes.done;
+}
+
+/** Whether definitions of a server wait for approval: they are called quarantined, too, and `release` leaves them. */
+async function hasWaiting(running: RunningGateway, server: string, signal: AbortSignal): Promise<boolean> {
+  const { servers } = await waitingInGateways(running, [], signal);
+  return servers.some((one) => one.server === server);
 }
 
 /** Ends the hold of an installed package whose behaviour changed. @returns whether there was one */

@@ -74,7 +74,7 @@ export function printRunning(
         { title: "TOOLS" },
         { title: "RESTARTS" },
         { title: "PROCESS" },
-        { title: "SANDBOX", canShrink: true },
+        { title: "SANDBOX", isBelow: true },
       ],
       servers.map(serverRow),
     );
@@ -352,7 +352,7 @@ function printPackages(context: SourceContext, packages: readonly SourceStatus[]
       { title: "VERSION" },
       { title: "RUNS" },
       { title: "TRUST" },
-      { title: "SANDBOX", canShrink: true },
+      { title: "SANDBOX", isBelow: true },
     ],
     packages.map(packageRow),
   );

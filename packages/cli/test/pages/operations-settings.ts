@@ -96,7 +96,14 @@ async function withProxy(place: Place) {
 }
 
 export const operationsSettings: { readonly [page: string]: PageSetting } = {
-  "operations/incidents.md": { isEmpty: true, prepare: withGithub, values: githubValues },
+  "operations/incidents.md": {
+    isEmpty: true,
+    prepare: async (place) => {
+      await place.run("toolcrib token create ci");
+      await withGithub(place);
+    },
+    values: githubValues,
+  },
   "operations/logs.md": { isEmpty: true, prepare: withGithub, values: githubValues },
   "operations/metrics.md": {
     isEmpty: true,

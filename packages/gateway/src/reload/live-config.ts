@@ -111,19 +111,17 @@ export class LiveConfig implements AsyncDisposable {
    * @param isPartly whether a part of it is in force, which could not be taken back
    */
   refuse(problem: string, isPartly = false): ConfigOutcome {
-    const { context } = this.#deps;
-    const { record, scrubber } = context;
+    const { record, scrubber, now } = this.#deps.context;
     const text = scrubber.text(problem);
     const { digest, files } = this.#status;
     const isKnown = this.#status.lastError?.message === text;
-    const at = new Date(context.now()).toISOString();
+    const at = new Date(now()).toISOString();
     const incomplete = isPartly && { incomplete: withReasons(this.#status.incomplete, [text]) };
     this.#status = { ...this.#status, lastError: { at, message: text }, ...incomplete };
     if (!isKnown) {
       this.#recordSafely(() => record("config.rejected", { files, digest, problem: text }));
       const rest = isPartly ? "but for a part, until a restart" : "the previous one stays in force";
-      const message = `changed configuration is not used; ${rest}`;
-      this.#log("warn", { digest, problem: text }, message);
+      this.#log("warn", { digest, problem: text }, `changed configuration is not used; ${rest}`);
     }
     const needsRestart = this.#status.pendingRestart ?? [];
     return { digest, applied: [], needsRestart, error: text, ...incomplete };
@@ -148,7 +146,7 @@ export class LiveConfig implements AsyncDisposable {
   async #apply(next: GatewayConfig, files: readonly string[]): Promise<ConfigOutcome> {
     if (this.#isStopping) return this.refuse("the gateway is being stopped");
     try {
-      const { applied, needsRestart, config } = compareConfigs(this.#config, next);
+      const { applied, needsRestart, config, loosened } = compareConfigs(this.#config, next);
       const digest = digestConfig(config);
       // What failed earlier is not made good by a later change.
       const earlier = this.#status.incomplete;
@@ -157,6 +155,8 @@ export class LiveConfig implements AsyncDisposable {
       const failed = withReasons(earlier, reasons);
       const incomplete = failed.length === 0 ? {} : { incomplete: failed };
       const whole = applied.filter((path) => !isWithin(path, sections));
+      const inForce = loosened.filter(({ server }) => whole.includes(`tool_servers.${server}`));
+      for (const one of inForce) this.#log("warn", one, "containment of a server allows more than before");
       return this.#report({ digest, applied: whole, needsRestart, ...incomplete }, files, isChanged);
     } catch (error) {
       return this.refuse(messageOf(error), error instanceof PartlyInForceError);

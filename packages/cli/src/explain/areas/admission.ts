@@ -42,7 +42,7 @@ export const explanations: Explanations = {
     files: serverFile("notes", ["containment: { filesystem_write: allow }"], "serve: { auth: none }\n"),
     before: ["toolcrib serve &"],
     run: call("notes__write_file", { text: "milk" }),
-    fix: 'Approve the call: toolcrib approve shows it and its id. Then let the client repeat it with the same arguments. To call such tools without approvals, write trust_state: verified for the server after a review, mutability_class: read_only if it cannot change anything, or policy.waive_approval: ["notes:write_file"].',
+    fix: 'Approve the call: toolcrib approve shows it and its id. Then let the client repeat it with the same arguments. To call such tools without approvals, write policy.waive_approval: ["notes:write_file"], or mutability_class: read_only for the server if it cannot change anything. trust_state: verified ends the questions, too, and its default containment also gives the process of the server the network: write containment: { network_egress: deny } with it to keep that closed.',
   },
   APPROVAL_TOO_LARGE: {
     cause:

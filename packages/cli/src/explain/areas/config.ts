@@ -31,7 +31,8 @@ tool_servers:
     fix: "Name a file with -----BEGIN CERTIFICATE-----; convert one in DER with openssl x509 -inform der.",
   },
   CONFIG_COMMAND_NOT_FOUND: {
-    cause: "The command of a server is in no folder of PATH, or is not executable.",
+    cause:
+      "The command of a server or hook is in no folder of PATH, or is not executable; or a hook starts an interpreter with a script that does not exist, so that the calls it is about are denied.",
     files: {
       "toolcrib.yaml": `tool_servers:
   - id: notes
