@@ -155,7 +155,7 @@ export const refusedCalls: readonly RefusedCall[] = [
   // Files by number, which passes every folder by.
   always("name_to_handle_at", 303, 264),
   always("open_by_handle_at", 304, 265),
-  // Programs that run with the rights of whoever owns what a server may write, for any user of the machine. What
+  // Programs that run with the rights of the owner of a folder that a server may write, for any user of the machine. What
   // openat2 creates is in memory, which a filter cannot read; programs fall back to openat.
   withMode("chmod", 90, undefined, 1),
   withMode("fchmod", 91, 52, 1),
