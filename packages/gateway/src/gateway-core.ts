@@ -12,6 +12,7 @@ import {
   HeldDefinitions,
   holdBy,
   isNotApproved,
+  LabelTracker,
   policyDigestOf,
   RelayLimit,
   type WaitingServer,
@@ -58,7 +59,6 @@ import { CallTargets } from "./call/call-targets.ts";
 import { executionRules } from "./call/execution-rules.ts";
 import { governedCall } from "./call/governed-call.ts";
 import type { GovernedCallDeps } from "./call/governed-call-deps.ts";
-import { LabelTracker } from "./call/label-tracker.ts";
 import { observedCall } from "./call/observed-call.ts";
 import { resumeTasks } from "./call/resume-tasks.ts";
 import type { CoreConfig, GatewayCoreDeps, LiveParts, Program } from "./core-config.ts";
