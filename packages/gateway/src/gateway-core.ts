@@ -155,12 +155,12 @@ export class GatewayCore {
     this.pauses = guards.pauses;
     this.visibility = new Visibility(this);
     const { index, policy, roster, visibility, inFlight } = this;
-    const { listing } = settings;
+    const shown = { index, policy, roster, visibility, scrubber };
     const taughtFor = (identity: Identity) => deps.learning?.taughtFor(identity);
-    this.tools = new ClientTools({ index, policy, roster, visibility, listing, clientKeys, taughtFor });
+    this.tools = new ClientTools({ ...shown, listing: settings.listing, clientKeys, taughtFor });
     this.results = new LongResults(deps);
     const isFound = (identity: Identity, entry: IndexedTool) => this.tools.isFound(identity, entry);
-    const unknownTools = new UnknownTools({ index, policy, roster, visibility, isFound });
+    const unknownTools = new UnknownTools({ ...shown, isFound });
     this.#unknownTools = unknownTools;
     const { waived, overrides } = settings;
     this.#targets = new CallTargets({ selectBackend, index, unknownTools, waived, overrides });
