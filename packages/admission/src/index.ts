@@ -26,6 +26,7 @@ export {
   holdNothing,
 } from "./held-features.ts";
 export { InputStates, type InputStatesDeps, type StateOwner } from "./input-states.ts";
+export { dataLabelled, type LabelledCall, LabelTracker } from "./label-tracker.ts";
 export { openPins } from "./open-pins.ts";
 export { policyDigestOf } from "./outdated-call.ts";
 export { type PauseStatus, Pauses } from "./pauses.ts";

@@ -45,6 +45,8 @@ export interface ClientToolsDeps {
   readonly taughtFor: (identity: Identity) => SearchRequest["taught"];
   /** Returns the keys of the identities that the configuration calls by a name. */
   readonly clientKeys: (name: string) => readonly string[];
+  /** Removes known secrets. */
+  readonly scrubber: { text(text: string): string };
 }
 
 /** A tool that a search found. */
@@ -139,9 +141,17 @@ export class ClientTools {
     return this.#deps.index.tools.filter((entry) => this.isAllowed(identity, entry));
   }
 
-  /** Whether `identity` may use a tool. */
+  /**
+   * Whether `identity` may use a tool. Nobody may use one with a secret in its name: a shortened name has a part of it, in
+   * which nothing recognizes the secret, and a name without it cannot be called.
+   */
   isAllowed(identity: Identity, entry: IndexedTool): boolean {
-    return isListedFor(entry.tool, identity) && this.#deps.policy.allowsListing(identity, entry);
+    const { policy, scrubber } = this.#deps;
+    return (
+      isListedFor(entry.tool, identity) &&
+      policy.allowsListing(identity, entry) &&
+      scrubber.text(entry.id) === entry.id
+    );
   }
 
   /** Whether search may return a tool to `identity`: not one that only pages of apps call. */

@@ -42,6 +42,7 @@ function setUp() {
     listing,
     taughtFor: () => undefined,
     clientKeys: () => [],
+    scrubber: { text: (text) => text },
   };
   return { tools: new ClientTools(deps), change: () => listeners.forEach((call) => void call()) };
 }

@@ -1,5 +1,6 @@
 /** The parts of a core that follow from its configuration alone, so that another configuration replaces all of them at once. */
 
+import { LabelTracker } from "@toolcrib/admission";
 import { digestPolicy } from "@toolcrib/config";
 import { elicitedClientsOf } from "@toolcrib/config-changes";
 import type { Logger } from "@toolcrib/diagnostics";
@@ -10,7 +11,6 @@ import { withoutHidden } from "@toolcrib/redaction";
 import { metaToolNames, ownNamespace, toToolId } from "@toolcrib/tool";
 import { executionRules } from "./call/execution-rules.ts";
 import type { GovernedCallDeps } from "./call/governed-call-deps.ts";
-import { LabelTracker } from "./call/label-tracker.ts";
 import type { CoreConfig, GatewayCoreDeps, LiveParts } from "./core-config.ts";
 
 /** The settings of one configuration. */

@@ -12,6 +12,7 @@ import {
   HeldDefinitions,
   holdBy,
   isNotApproved,
+  LabelTracker,
   policyDigestOf,
   RelayLimit,
   type WaitingServer,
@@ -58,7 +59,6 @@ import { CallTargets } from "./call/call-targets.ts";
 import { executionRules } from "./call/execution-rules.ts";
 import { governedCall } from "./call/governed-call.ts";
 import type { GovernedCallDeps } from "./call/governed-call-deps.ts";
-import { LabelTracker } from "./call/label-tracker.ts";
 import { observedCall } from "./call/observed-call.ts";
 import { resumeTasks } from "./call/resume-tasks.ts";
 import type { CoreConfig, GatewayCoreDeps, LiveParts, Program } from "./core-config.ts";
@@ -155,12 +155,12 @@ export class GatewayCore {
     this.pauses = guards.pauses;
     this.visibility = new Visibility(this);
     const { index, policy, roster, visibility, inFlight } = this;
-    const { listing } = settings;
+    const shown = { index, policy, roster, visibility, scrubber };
     const taughtFor = (identity: Identity) => deps.learning?.taughtFor(identity);
-    this.tools = new ClientTools({ index, policy, roster, visibility, listing, clientKeys, taughtFor });
+    this.tools = new ClientTools({ ...shown, listing: settings.listing, clientKeys, taughtFor });
     this.results = new LongResults(deps);
     const isFound = (identity: Identity, entry: IndexedTool) => this.tools.isFound(identity, entry);
-    const unknownTools = new UnknownTools({ index, policy, roster, visibility, isFound });
+    const unknownTools = new UnknownTools({ ...shown, isFound });
     this.#unknownTools = unknownTools;
     const { waived, overrides } = settings;
     this.#targets = new CallTargets({ selectBackend, index, unknownTools, waived, overrides });

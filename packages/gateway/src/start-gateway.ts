@@ -64,6 +64,7 @@ import {
 } from "./policy/open-policy-state.ts";
 import { LiveConfig } from "./reload/live-config.ts";
 import { sandboxFacts, userHomeOf } from "./sandbox-facts.ts";
+import { scrubbedLogger } from "./scrubbed-logger.ts";
 import { openDisabled } from "./sources/open-disabled.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
 import { openSwitches } from "./sources/open-switches.ts";
@@ -118,9 +119,10 @@ async function untilIdle(maxMs: number): Promise<void> {
  */
 export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Promise<Gateway> {
   await using opening = new AsyncDisposableStack();
-  const { home, env, directory, logger, version, wrap, configFiles, trialPackages = [] } = deps;
-  const now = Date.now;
   const scrubber = new SecretScrubber();
+  const logger = scrubbedLogger(deps.logger, scrubber);
+  const { home, env, directory, version, wrap, configFiles, trialPackages = [] } = deps;
+  const now = Date.now;
   const metrics = new GatewayMetrics(performance.timeOrigin);
   const logsDirectory = `${home}/logs`;
   // Disposed of after the trail: its last signed end is handed to a process, too.
@@ -250,21 +252,24 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     parts: { policies, seenLabels, hooks: hooks && { hooks, monotonicMs } },
     onApplied: () => gateway.current?.configApplied(),
   });
-  gateway.current = new RunningGateway(deps, {
-    live: running.live,
-    core,
-    metrics,
-    anchors,
-    embeddings,
-    telemetry,
-    opened,
-    record,
-    scrubber,
-    authorities: network.ca,
-    logins: context.logins,
-    switches: openSwitches(context, inForce),
-    resources: opening.move(),
-  });
+  gateway.current = new RunningGateway(
+    { ...deps, logger },
+    {
+      live: running.live,
+      core,
+      metrics,
+      anchors,
+      embeddings,
+      telemetry,
+      opened,
+      record,
+      scrubber,
+      authorities: network.ca,
+      logins: context.logins,
+      switches: openSwitches(context, inForce),
+      resources: opening.move(),
+    },
+  );
   return gateway.current;
 }
 
@@ -376,8 +381,10 @@ class RunningGateway implements Gateway {
 
   #idleRules(): readonly IdleRule[] {
     const { index, roster } = this.#core;
-    const { config, parts } = this.#parts.live;
-    return findIdleRules(config, index, roster, parts.policies?.namedTargets());
+    const { scrubber, live } = this.#parts;
+    const { config, parts } = live;
+    // Hints name tools that are spelled like a pattern.
+    return scrubber.value(findIdleRules(config, index, roster, parts.policies?.namedTargets()));
   }
 
   /** The status without the comparison of rules with tools, which takes time. */

@@ -204,11 +204,10 @@ export class DefinitionPins {
       for (const one of listed) {
         before.push(ofSource.get(one));
         const problem = this.#accept(one, { issuer, subject });
-        if (problem !== undefined)
-          throw new StoreError(
-            "STORE_FULL",
-            `Cannot accept "${definitionId(one).slice(0, 200)}": ${problem}`,
-          );
+        if (problem !== undefined) {
+          const shown = this.#shownId(one).slice(0, 200);
+          throw new StoreError("STORE_FULL", `Cannot accept "${shown}": ${problem}`);
+        }
         accepted.push(ofSource.get(one)!);
       }
       await this.#writer.saveNow(sourceId);
@@ -221,7 +220,7 @@ export class DefinitionPins {
       this.#record("definition.approved", {
         server: sourceId,
         kind: one.kind,
-        tool: definitionId(one),
+        tool: this.#shownId(one),
         digest: digestOf(one.definition),
         ...(previousDigest === undefined ? {} : { previousDigest }),
         approvedBy: toAuditClient(operator),
@@ -354,13 +353,18 @@ export class DefinitionPins {
 
   #recordChange(listed: ListedDefinition, previousDigest: string): void {
     const { sourceId: server, kind, definition } = listed;
-    const tool = definitionId(listed);
+    const tool = this.#shownId(listed);
     this.#deps.logger.warn(
       { server, kind, tool },
       "definition changed and was accepted: its server is certified",
     );
     const digest = digestOf(definition);
     this.#record("definition.changed", { server, kind, tool, digest, previousDigest, effect: "accepted" });
+  }
+
+  /** The id of a definition in records and messages, without secrets. */
+  #shownId(listed: ListedDefinition): ToolId {
+    return this.#deps.scrubber.text(definitionId(listed));
   }
 
   #record(...[type, data]: Parameters<AuditStore["record"]>): void {

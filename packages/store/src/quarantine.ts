@@ -152,7 +152,8 @@ export class Quarantine {
     const { sourceId, id, reason } = finding;
     const firstSeenAt = this.#pins.get(sourceId)?.get(this.#keyOf(finding))?.firstSeenAt;
     const since = new Date(firstSeenAt ?? this.#deps.now()).toISOString();
-    return { id, reason: this.#deps.scrubber.text(reason), since };
+    const { scrubber } = this.#deps;
+    return { id: scrubber.text(id), reason: scrubber.text(reason), since };
   }
 
   /** Resolves when all pins are stored, or cannot be. Never rejects. */
@@ -203,15 +204,16 @@ export class Quarantine {
   #report({ server, kind, id, code, reason, definition, previousDigest }: QuarantineFinding): void {
     const { audit, logger, scrubber } = this.#deps;
     const shown = scrubber.text(reason);
+    const tool = scrubber.text(id);
     try {
       if (previousDigest === undefined) {
-        audit.record("server.quarantined", { server, tool: id, reason: shown, code });
+        audit.record("server.quarantined", { server, tool, reason: shown, code });
       } else {
         const digest = digestOf(definition);
         audit.record("definition.changed", {
           server,
           kind,
-          tool: id,
+          tool,
           digest,
           previousDigest,
           effect: "quarantined",
@@ -223,7 +225,7 @@ export class Quarantine {
         "audit record could not be written",
       );
     }
-    logger.warn({ server, tool: id, code, reason: shown }, "definition is quarantined");
+    logger.warn({ server, tool, code, reason: shown }, "definition is quarantined");
   }
 
   /** Returns the pins to store for a source, with the times of another gateway that saw a definition earlier. */

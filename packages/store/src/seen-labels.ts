@@ -61,6 +61,8 @@ export class SeenLabels {
   readonly #seen = new Map<string, ReadonlySet<string>>();
   /** Labels that are being written. */
   readonly #unwritten = new Map<string, Set<string>>();
+  /** The last write of each client that is not over. */
+  readonly #writes = new Map<string, { readonly labels: readonly string[]; readonly done: Promise<void> }>();
   /** Settles after the last read or write of the file. A read must not undo a write that began after it. */
   #turn: Promise<unknown> = Promise.resolve();
   #isUnknown = true;
@@ -141,11 +143,20 @@ export class SeenLabels {
       (label) => known?.has(label) !== true || this.#unwritten.get(key)?.has(label),
     );
     if (added.length === 0) return undefined;
+    // Many messages of a call arrive while the labels of the first are written.
+    const last = this.#writes.get(key);
+    if (last !== undefined && added.every((label) => last.labels.includes(label))) return last.done;
     this.#remember(key, added);
     const writing = this.#unwritten.get(key) ?? new Set();
     for (const label of added) writing.add(label);
     this.#unwritten.set(key, writing);
-    return this.#inTurn(() => this.#write(identity, added, by));
+    const write = { labels: added, done: this.#inTurn(() => this.#write(identity, added, by)) };
+    this.#writes.set(key, write);
+    const over = () => {
+      if (this.#writes.get(key) === write) this.#writes.delete(key);
+    };
+    write.done.then(over, over);
+    return write.done;
   }
 
   async #write(

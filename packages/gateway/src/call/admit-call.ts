@@ -7,7 +7,7 @@
  */
 
 import { hash } from "node:crypto";
-import { type CallJournal, checkedOrigin, type InnerOutcome } from "@toolcrib/admission";
+import { type CallJournal, checkedOrigin, type InnerOutcome, type LabelledCall } from "@toolcrib/admission";
 import { CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { type HookedCall, hookedCall } from "@toolcrib/hooks";
 import { canonicalJson, type JsonObject, jsonSize } from "@toolcrib/json";
@@ -23,7 +23,6 @@ import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { withFixedArguments } from "./check-values.ts";
 import { cleanPlaces } from "./clean-places.ts";
 import type { GovernedCallDeps } from "./governed-call-deps.ts";
-import type { LabelledCall } from "./label-tracker.ts";
 import { refusedCall } from "./refused-call.ts";
 import { shownId } from "./shown-id.ts";
 

@@ -6,6 +6,7 @@ import { isInputRequired, textResult } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import type { CallTarget } from "./call-target.ts";
 import type { GovernedCallDeps } from "./governed-call-deps.ts";
+import { shownId } from "./shown-id.ts";
 
 /** Returns the arguments of a call, or undefined if `value` cannot be arguments; absent arguments are empty. */
 export function toArguments(value: unknown): JsonObject | undefined {
@@ -39,7 +40,7 @@ export function validateArguments(
   if (target.coercesArguments && isCoercible(deps.validator, target.inputSchema, args)) return undefined;
   if (verdict.kind === "unusable") {
     deps.log.warn(
-      { tool: target.id, reason: verdict.reason },
+      { tool: shownId(deps, target), reason: verdict.reason },
       "input schema cannot be used; arguments pass unchecked",
     );
     return undefined;
@@ -81,7 +82,7 @@ export function validateResult(deps: GovernedCallDeps, target: CallTarget, resul
   if (verdict.kind === "valid") return;
   if (verdict.kind === "unusable") {
     deps.log.warn(
-      { tool: target.id, reason: verdict.reason },
+      { tool: shownId(deps, target), reason: verdict.reason },
       "output schema cannot be used; results pass unchecked",
     );
     return;

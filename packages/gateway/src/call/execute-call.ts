@@ -6,7 +6,7 @@
  * It decides nothing and records nothing: `governedCall` does.
  */
 
-import type { Pauses, RelayLimit } from "@toolcrib/admission";
+import type { LabelledCall, LabelTracker, Pauses, RelayLimit } from "@toolcrib/admission";
 import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import type { TextScrubber } from "@toolcrib/redaction";
@@ -16,7 +16,6 @@ import { GatewayError } from "../gateway-error.ts";
 import { CallDeadline } from "./call-deadline.ts";
 import type { BegunCall } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
-import type { LabelledCall, LabelTracker } from "./label-tracker.ts";
 
 /** The scrubbers of a gateway. */
 export interface ScrubberDeps {
@@ -113,8 +112,9 @@ function toContext(
   { channel, deadline }: { readonly channel: { readonly isOpen: boolean }; readonly deadline: CallDeadline },
 ): CallContext {
   const { relays } = deps;
-  const passOn = () => {
-    if (labelled !== undefined) deps.labels?.passedOn(labelled);
+  const pass: Pass = (send, failed) => {
+    if (labelled === undefined || deps.labels === undefined) send();
+    else deps.labels.pass(labelled, send, failed);
   };
   const scrubber = scrubberFor(deps, target);
   const { callId, parentId, depth } = call.subject;
@@ -139,48 +139,51 @@ function toContext(
     clientCapabilities,
     logLevel,
     rounds,
-    task: task && scrubbedTask(task, scrubber, passOn),
+    task: task && scrubbedTask(task, scrubber, pass),
     whileParked: rounds && ((endCall) => deps.pauses.enter(target, origin, endCall)),
     wantsProgress,
     progress(params) {
       if (!channel.isOpen || !relays.allows(identityKey(identity))) return;
-      passOn();
-      clientChannel.progress(scrubber.value(params));
+      pass(() => clientChannel.progress(scrubber.value(params)));
     },
     notify(method, params) {
       const isDropped = method === "notifications/message" && !relays.allows(identityKey(identity));
       if (!channel.isOpen || isDropped) return;
-      passOn();
-      clientChannel.notify(method, scrubber.value(params));
+      pass(() => clientChannel.notify(method, scrubber.value(params)));
     },
     ask(method, params, askSignal) {
-      if (channel.isOpen) {
-        passOn();
-        return deadline.paused(clientChannel.ask(method, scrubber.value(params), askSignal));
-      }
-      return Promise.reject(
-        new GatewayError("CALL_CANCELLED", `"${method}" was requested after the end of its call`),
-      );
+      const answer = new Promise<JsonObject>((resolve, reject) => {
+        const unsent = `"${method}" was not sent: the labels of its data could not be stored`;
+        const failed = (cause: unknown) => reject(new GatewayError("CALL_FAILED", unsent, { cause }));
+        const late = `"${method}" was requested after the end of its call`;
+        const send = () =>
+          channel.isOpen
+            ? clientChannel.ask(method, scrubber.value(params), askSignal).then(resolve, reject)
+            : reject(new GatewayError("CALL_CANCELLED", late));
+        if (channel.isOpen) pass(send, failed);
+        else send();
+      });
+      return deadline.paused(answer);
     },
   };
 }
 
 /** The texts of a server about the state of a task are messages to its client, too. */
-function scrubbedTask(task: CallTask, scrubber: TextScrubber, passOn: () => void): CallTask {
+function scrubbedTask(task: CallTask, scrubber: TextScrubber, pass: Pass): CallTask {
   return {
     ...task,
     get isLeft() {
       return task.isLeft;
     },
     changed({ statusMessage, ...state }) {
-      if (statusMessage !== undefined) passOn();
-      task.changed({
-        ...state,
-        statusMessage: statusMessage === undefined ? undefined : scrubber.text(statusMessage),
-      });
+      if (statusMessage === undefined) task.changed(state);
+      else pass(() => task.changed({ ...state, statusMessage: scrubber.text(statusMessage) }));
     },
   };
 }
+
+/** Passes on data of a call once its labels are stored. @param failed called instead when they cannot be */
+type Pass = (send: () => void, failed?: (error: unknown) => void) => void;
 
 type CallTask = NonNullable<CallContext["task"]>;
 

@@ -13,7 +13,7 @@
  * call is refused.
  */
 
-import type { InnerOutcome, JournalEnd } from "@toolcrib/admission";
+import { dataLabelled, type InnerOutcome, type JournalEnd } from "@toolcrib/admission";
 import { hookedCall } from "@toolcrib/hooks";
 import type { JsonObject } from "@toolcrib/json";
 import { inspectResult } from "@toolcrib/redaction";
@@ -34,7 +34,6 @@ import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { limitResult, validateArguments, validateResult } from "./check-values.ts";
 import { execute, scrubberFor } from "./execute-call.ts";
 import type { GovernedCallDeps } from "./governed-call-deps.ts";
-import { dataLabelled } from "./label-tracker.ts";
 import { originLabelled } from "./origin-label.ts";
 import { shownId } from "./shown-id.ts";
 
@@ -188,6 +187,7 @@ async function perform(
   const { args, call, caller, hooked, intent, spend, made } = admitted;
   const { callId } = call.subject;
   deps.log.started(call, { ...intent, containment: target.containment });
+  let stored: Promise<void> | undefined;
   caller.onBegun?.({ ...call, shownArguments: hooked?.shownArguments, arguments: args });
   try {
     // Validate, execute, limit, validate the result, scrub and label it. Nothing reads or changes it after its label.
@@ -201,7 +201,8 @@ async function perform(
     onExecuted?.({ kind: "result", result }, resultBytes);
     spend?.(resultBytes);
     validateResult(deps, target, result);
-    if (labelled !== undefined) await deps.labels?.arrived(labelled);
+    stored = labelled && deps.labels?.arrived(labelled);
+    if (stored !== undefined) await stored;
     const received = scrubberFor(deps, target).value(result);
     const scrubbed =
       hooked === undefined || invalid !== undefined
@@ -218,9 +219,16 @@ async function perform(
     const isApproved = intent.approval !== undefined || caller.rounds?.isApproved === true;
     return { kind: "result", callId, result: shown, isApproved };
   } catch (thrown) {
-    // An error of a tool can contain its data.
-    if (labelled !== undefined) deps.labels?.passedOn(labelled);
-    const error = toCallError(deps, target, call, thrown);
+    // An error of a tool can contain its data, and waits for its labels as a result does.
+    stored ??= labelled && deps.labels?.arrived(labelled);
+    const failure =
+      stored === undefined
+        ? thrown
+        : await stored.then(
+            () => thrown,
+            (error: unknown) => error,
+          );
+    const error = toCallError(deps, target, call, failure);
     // The next run of the gateway records how it ends.
     if (caller.task?.isLeft === true) return { kind: "failed", callId, error };
     onExecuted?.({ kind: "failed", error }, failureBytes);

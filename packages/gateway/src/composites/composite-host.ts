@@ -8,6 +8,7 @@ import type { IndexedTool } from "@toolcrib/inventory";
 import { foldsOf, subjectOfId, toWireName } from "@toolcrib/inventory";
 import type { JsonObject } from "@toolcrib/json";
 import type { Catalog, CatalogTool, MetatoolHost } from "@toolcrib/metatool";
+import type { SecretScrubber } from "@toolcrib/redaction";
 import {
   type CallContext,
   foldName,
@@ -31,6 +32,7 @@ export class CompositeHost implements MetatoolHost {
     GatewayCore,
     "index" | "policy" | "roster" | "visibility" | "callInner" | "reasonFor" | "untilListed"
   >;
+  readonly #scrubber: Pick<SecretScrubber, "text" | "generation">;
   readonly #described = new WeakMap<IndexedTool, CatalogTool>();
   readonly #catalogs = new Map<string, Catalog>();
   #whole: Catalog = { generation: -1, tools: [] };
@@ -40,18 +42,23 @@ export class CompositeHost implements MetatoolHost {
       GatewayCore,
       "index" | "policy" | "roster" | "visibility" | "callInner" | "reasonFor" | "untilListed"
     >,
+    scrubber: Pick<SecretScrubber, "text" | "generation">,
   ) {
     this.#core = core;
+    this.#scrubber = scrubber;
   }
 
   /** Every tool that composites can call, for any identity. */
   wholeCatalog(): Catalog {
     const { index, policy } = this.#core;
     const { tools } = index;
-    // Both only grow.
-    const generation = index.generation + policy.generation;
+    const scrubber = this.#scrubber;
+    // All only grow.
+    const generation = index.generation + policy.generation + scrubber.generation;
     if (this.#whole.generation !== generation) {
-      const callable = tools.filter(({ facts }) => facts.isCallableByComposites);
+      // A program sees names as identifiers, in which nothing recognizes a secret.
+      const isClean = (id: string) => scrubber.text(id) === id;
+      const callable = tools.filter(({ id, facts }) => facts.isCallableByComposites && isClean(id));
       this.#whole = { generation, tools: callable.map((entry) => this.#describe(entry)) };
       this.#catalogs.clear();
     }

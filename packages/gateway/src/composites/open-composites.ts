@@ -54,7 +54,7 @@ export async function openComposites(context: SourceContext): Promise<OpenedSour
 async function addComposites(context: SourceContext, opening: AsyncDisposableStack): Promise<void> {
   const { config, core, home, record, logger, now, randomBytes } = context;
   const { monotonicMs, nextTurn, untilIdle, startTimer } = context;
-  const host = new CompositeHost(core);
+  const host = new CompositeHost(core, context.scrubber);
   const saved = opening.use(
     await openSavedToolStore(
       {

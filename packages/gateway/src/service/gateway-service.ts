@@ -363,7 +363,7 @@ export class GatewayService implements McpService {
               isPrefixed,
             )
           : undefined;
-      throw promptError(name, reason);
+      throw promptError(name, reason && this.#deps.scrubber.text(reason));
     }
     const target = this.#deps.targets.forFeature(found.source, "prompts", found.name, "prompts/get");
     return this.#callFeature(request, target, { ...withoutMeta(request.params), name: found.name }, () =>
@@ -485,7 +485,7 @@ export class GatewayService implements McpService {
   #missingResource(request: ServiceRequest, uri: string): GatewayError {
     const { view, identity } = request;
     const reason = reasonAgainstResource(sourcesOf(this.#deps, view), uri, allowedTo(this.#deps, identity));
-    return resourceError(request, uri, reason);
+    return resourceError(request, uri, reason && this.#deps.scrubber.text(reason));
   }
 
   /** The source that answers for `uri` to the client of `request`. */

@@ -9,6 +9,7 @@ import { isNotApproved } from "@toolcrib/admission";
 import { nearestName } from "@toolcrib/diagnostics";
 import type { IndexedTool, RosterEntry, SourceRoster, ToolIndex, Visibility } from "@toolcrib/inventory";
 import { type GatewayPolicy, unknownSubject } from "@toolcrib/inventory";
+import type { TextScrubber } from "@toolcrib/redaction";
 import { type Identity, isListedFor, isOperator } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import { engineFailed } from "./outcome-to-wire.ts";
@@ -22,6 +23,7 @@ export interface UnknownToolsDeps {
   readonly visibility: Pick<Visibility, "isVisible">;
   /** Whether search may return a tool to `identity`. */
   readonly isFound: (identity: Identity, entry: IndexedTool) => boolean;
+  readonly scrubber: Pick<TextScrubber, "text">;
 }
 
 /** Longest part of an unknown name that is searched for and repeated. @limit client */
@@ -60,11 +62,12 @@ export class UnknownTools {
    * @param serverId in the view of one server, where names have no prefix
    */
   reasonFor(identity: Identity, name: string, serverId?: string): string | undefined {
-    return (
+    const reason =
       this.#quarantineOf(identity, name, serverId) ??
       this.#switchOf(identity, name, serverId) ??
-      this.#reasonOfSource(identity, name, serverId)
-    );
+      this.#reasonOfSource(identity, name, serverId);
+    // Reasons name definitions of servers, which can contain secrets.
+    return reason === undefined ? undefined : this.#deps.scrubber.text(reason);
   }
 
   /** Returns that a tool is switched off, to clients that could use it otherwise. */
