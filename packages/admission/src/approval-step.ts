@@ -294,7 +294,7 @@ function errorOf(
     case "too_large":
       return new AdmissionError(
         "APPROVAL_TOO_LARGE",
-        `${required(target, call)}, and nobody can read its arguments for one: they have more than ${approvedArgumentsMaxBytes} bytes`,
+        `${required(target, call)}, and nobody can read its arguments for one: they have more than ${approvedArgumentsMaxBytes} bytes, or a name in the call is too long`,
         {
           hint: `pass less in one call. To call the tool without approvals, the operator can set ${waiver}`,
         },

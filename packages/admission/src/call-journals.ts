@@ -158,9 +158,7 @@ export class CallJournals {
   }
 
   #hasRoom(holder: string, bytes: number): boolean {
-    return (
-      this.#bytes.count + bytes <= this.#options.maxBytes && this.#bytes.refusalFor(holder) === undefined
-    );
+    return this.#bytes.refusalFor(holder, bytes) === undefined;
   }
 }
 

@@ -40,7 +40,10 @@ export interface CallLimitsDeps {
 
 /** Milliseconds between two exchanges with the home. */
 const exchangeMs = 1000;
-/** The share of a budget that a gateway may use until the next exchange, before it begins one at once. */
+/**
+ * The share of a budget that a gateway announces for the time until the next exchange. It may use more than that: where it is
+ * killed then, only the announced part counts as used.
+ */
 const aheadShare = 0.05;
 
 const none: Amounts = { calls: 0, bytes: 0, cost: 0 };

@@ -37,7 +37,14 @@ describe("CallJournals", () => {
     assert.equal(stopped(journals, "other", { holder: "ci", bytes: 20 }), "kept");
     // What has expired takes no room.
     clock.ms += 71 * 60_000;
-    assert.equal(stopped(journals, "later", { holder: "greedy", bytes: 90 }), "kept");
+    assert.equal(stopped(journals, "later", { holder: "greedy", bytes: 50 }), "kept");
+  });
+
+  test("leaves one client at most half of the room for large results, too", () => {
+    const { journals } = journalsOf({ maxBytes: 64, maxBytesPerCall: 8 });
+    const ends = Array.from({ length: 20 }, (_, at) => stopped(journals, `${at}`, { bytes: 7 }));
+    assert.equal(ends.filter((end) => end === "kept").length, 4);
+    assert.equal(stopped(journals, "other", { holder: "dev", bytes: 8 }), "kept");
   });
 
   test("gives a call that stopped its results once, in one continuation at a time", () => {
@@ -70,7 +77,7 @@ describe("CallJournals", () => {
   });
 
   test("drops the results of a call that are too large, and frees their bytes", () => {
-    const { journals } = journalsOf({ maxBytes: 200, maxBytesPerCall: 60 });
+    const { journals } = journalsOf({ maxBytes: 250, maxBytesPerCall: 60 });
     for (let at = 0; at < 10; at += 1)
       assert.equal(stopped(journals, `large ${at}`, { bytes: 61 }), "dropped");
     // Two results, of which the first is kept and then dropped with the second.

@@ -37,6 +37,9 @@ interface FetchExit extends AsyncDisposable {
   readonly receivedBytes: HandedProxy["receivedBytes"];
 }
 
+/** Hosts of one fetch that are named as refused. */
+const refusedMaxCount = 256;
+
 /** Opens exits. Disposing closes all of them. */
 export class ServerExits implements AsyncDisposable {
   readonly #egress: Egress;
@@ -55,7 +58,8 @@ export class ServerExits implements AsyncDisposable {
     this.#ids = ids;
     this.#port = port;
     this.#egress = createRecordedEgress(context, ids, ({ source, host }) => {
-      this.#refusals.get(source)?.add(host);
+      const refused = this.#refusals.get(source);
+      if (refused !== undefined && refused.size < refusedMaxCount) refused.add(host);
     });
   }
 

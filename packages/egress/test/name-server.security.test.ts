@@ -1,7 +1,10 @@
 /** The name server of a scoped network: what it answers, and what it does with anything else. */
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { NameServer } from "@toolcrib/egress";
 import fc from "fast-check";
 import { patterns } from "./fixture.ts";
@@ -135,4 +138,42 @@ test("addresses are bounded: a host that was not looked up for long loses its ow
   assert.equal(seen.size, 10_001);
   assert.equal(addresses.hostAt(first), undefined);
   assert.equal(addresses.hostAt(addresses.of("h9999.example.com").join(".")), "h9999.example.com");
+});
+
+test("over TCP, a client that reads no answers is no longer read, and one that reads late gets all", async () => {
+  // 1,000 queries a second of its clock are answered.
+  let now = 0;
+  const server = new NameServer({ allow: patterns(), now: () => (now += 1), onRefused: () => {} });
+  using _server = server;
+  const listener = createServer();
+  const sockets: Socket[] = [];
+  listener.on("connection", (socket: Socket) => void sockets.push(socket));
+  server.serveConnections(listener);
+  listener.listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  const client = connect((listener.address() as AddressInfo).port, "127.0.0.1");
+  client.on("error", () => {});
+  client.pause();
+  await once(client, "connect");
+
+  const asked = query({ name: Array<string>(3).fill("a".repeat(63)).join(".") });
+  const frame = Buffer.concat([Buffer.from([asked.length >> 8, asked.length & 255]), asked]);
+  const frames = Buffer.concat(Array<Buffer>(100).fill(frame));
+  let isStuck = false;
+  let sent = 0;
+  while (!isStuck && sent < 2000) {
+    sent += 1;
+    if (client.write(frames)) continue;
+    isStuck = await Promise.race([once(client, "drain").then(() => false), delay(500, true)]);
+  }
+  assert.ok(isStuck, "the name server still reads");
+  const [socket] = sockets;
+  assert.ok((socket?.writableLength ?? 0) <= 32 * 1024, `${socket?.writableLength} bytes are unsent`);
+
+  let received = 0;
+  client.on("data", (piece: Buffer) => (received += piece.length));
+  client.resume();
+  client.end();
+  await once(client, "close");
+  assert.equal(received, sent * frames.length);
 });

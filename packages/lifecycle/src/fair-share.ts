@@ -28,11 +28,13 @@ export class FairShare {
     return this.#taken.get(holder) ?? 0;
   }
 
-  /** Returns why `holder` gets no further place; undefined if it gets one. */
-  refusalFor(holder: string): ShareRefusal | undefined {
+  /** Returns why `holder` does not get `places` more; undefined if it gets them. @param places @default 1 */
+  refusalFor(holder: string, places = 1): ShareRefusal | undefined {
     const free = this.#max - this.#count;
-    if (free <= 0) return "full";
-    return this.countOf(holder) < free ? undefined : "share";
+    if (free < places) return "full";
+    // It gets the last of them while it has fewer than are free.
+    const others = places - 1;
+    return this.countOf(holder) + others < free - others ? undefined : "share";
   }
 
   /** Takes `places` for `holder`, whether or not its share allows it. @param places @default 1 */

@@ -19,9 +19,10 @@ const appendFlags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
  * with mode 0600. A line that a crash left unfinished is ended first.
  *
  * @param line with its line feed.
+ * @param signal when it aborts before the line is written, nothing is appended.
  * @throws {StoreError} `STORE_UNWRITABLE`
  */
-export async function appendAnchor(path: string, line: string): Promise<void> {
+export async function appendAnchor(path: string, line: string, signal?: AbortSignal): Promise<void> {
   try {
     await using file = await open(path, appendFlags, 0o600);
     const status = await file.stat();
@@ -31,6 +32,7 @@ export async function appendAnchor(path: string, line: string): Promise<void> {
       status.size > 0 &&
       (await file.read(last, 0, 1, status.size - 1)).bytesRead === 1 &&
       last[0] !== lineFeed;
+    signal?.throwIfAborted();
     await file.writeFile(isOpen ? `\n${line}` : line);
     await file.sync();
   } catch (cause) {

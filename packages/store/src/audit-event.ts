@@ -366,6 +366,11 @@ export interface EgressDenied extends EgressEventData {
   /** Error code, such as `EGRESS_HOST_DENIED`. */
   readonly code: string;
   readonly reason: string;
+  /**
+   * Repetitions that this record stands for; absent for the first refusal of a server, host and code. The host `*` stands
+   * for those beyond 256 of a server, and the server `*` for those beyond 4,096 of all servers.
+   */
+  readonly count?: number;
 }
 
 /** A request contained the placeholder of a secret in a forbidden place: an attempt to obtain the secret. */
@@ -376,6 +381,8 @@ export interface EgressAlarm extends EgressEventData {
   readonly owner?: string;
   /** The part of the request. */
   readonly where: string;
+  /** Repetitions that this record stands for, as in `EgressDenied`. */
+  readonly count?: number;
 }
 
 /** Written by the store: the key that signs what this writer records. It is the first record of each writer. */

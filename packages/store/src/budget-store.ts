@@ -44,7 +44,6 @@ interface StoredBudget extends Omit<UsedBudget, "base"> {
 /** Most budgets of all gateways. */
 const maxBudgets = 10_000;
 const fileMaxBytes = 64 * 1024 * 1024;
-const keyMaxLength = 8192;
 
 /** The budgets of one home. */
 export class BudgetStore {
@@ -131,7 +130,7 @@ function parseBudget(value: JsonObject): StoredBudget | undefined {
   const ahead = Object.entries(objectIn(value["ahead"])).map(
     ([run, amounts]) => [run, parseAmounts(amounts)] as const,
   );
-  if (typeof rule !== "string" || typeof key !== "string" || key.length > keyMaxLength) return undefined;
+  if (typeof rule !== "string" || typeof key !== "string") return undefined;
   if (typeof label !== "string" || (every !== "hour" && every !== "day")) return undefined;
   if (typeof start !== "number" || typeof end !== "number" || used === undefined) return undefined;
   if (!isJsonObject(value["ahead"]) || ahead.some(([, amounts]) => amounts === undefined)) return undefined;

@@ -59,7 +59,7 @@ export interface CallApproval extends ExactCall {
   readonly expiresAt: number;
 }
 
-/** Whether a call may be made now. `full`: its client has too many calls that wait. `too_large`: nobody can read its arguments. */
+/** Whether a call may be made now. `full`: its client has too many calls that wait. `too_large`: nobody can read its arguments, or a name in it is empty or too long. */
 export type CallPermission =
   | { readonly kind: "approved"; readonly id: string }
   | { readonly kind: "pending" | "denied"; readonly id: string; readonly expiresAt: number }
@@ -184,7 +184,7 @@ export class CallApprovals {
     const shown = show();
     if (shown === undefined || isTooLarge(shown)) return { kind: "too_large" };
     const requestedAt = this.#now();
-    const added: CallApproval = {
+    const added = parseApproval({
       id,
       digest,
       ...call,
@@ -193,7 +193,9 @@ export class CallApprovals {
       state: "pending",
       requestedAt,
       expiresAt: requestedAt + pendingLifeMs,
-    };
+    });
+    // What cannot be read back makes the whole file unreadable, for every client.
+    if (added === undefined) return { kind: "too_large" };
     records.set(digest, added);
     return toPermission(added);
   }

@@ -60,7 +60,7 @@ export function openAnchors({ file, command }: AnchorSettings, deps: AnchorDeps)
   const places: AnchorPlace[] = [];
   if (file !== undefined) {
     const path = /^~[\\/]/.test(file) ? join(deps.userHome, file.slice(2)) : file;
-    places.push(new AnchorPlace(`file ${path}`, (line) => appendAnchor(path, line), deps));
+    places.push(new AnchorPlace(`file ${path}`, (line, signal) => appendAnchor(path, line, signal), deps));
   }
   if (command !== undefined) {
     const send: Send = (line, signal) => deps.runCommand(command, line, signal);
@@ -101,6 +101,8 @@ class AnchorPlace {
   readonly #ending = new AbortController();
   readonly #queue: string[] = [];
   #sending: Promise<void> | undefined;
+  /** The last send, until it settles. */
+  #unsettled: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
   #isDraining = false;
   #anchored = 0;
@@ -178,10 +180,24 @@ class AnchorPlace {
     await new Promise<void>((resolve, reject) => {
       const late = () => reject(new Error(`it took longer than ${sendMaxMs / 1000} s`));
       signal.addEventListener("abort", late, { once: true });
-      this.#send(line, signal)
+      this.#sendAfterLast(line, signal)
         .then(resolve, reject)
         .finally(() => signal.removeEventListener("abort", late));
     });
+  }
+
+  /** Waits for a send that took too long, so that a place which hangs gets one at a time. */
+  async #sendAfterLast(line: string, signal: AbortSignal): Promise<void> {
+    await this.#unsettled;
+    signal.throwIfAborted();
+    const sending = this.#send(line, signal);
+    const unsettled = sending
+      .catch(() => {})
+      .finally(() => {
+        this.#unsettled = undefined;
+      });
+    this.#unsettled = unsettled;
+    await sending;
   }
 
   #succeed(): void {

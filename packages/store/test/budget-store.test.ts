@@ -67,3 +67,13 @@ test("a damaged file is not read, and not replaced", async () => {
     assert.equal(readFileSync(path, "utf8"), damaged);
   }
 });
+
+test("a budget of a client with a long name can be read back, as can those of others", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const budgetStore = new BudgetStore(directory.join("home"), { now: () => 1, randomBytes });
+  await budgetStore.exchange("one", [entry, { ...entry, key: "k".repeat(9000) }]);
+  assert.deepEqual(
+    (await budgetStore.read("two")).map(({ base }) => base.calls),
+    [12, 12],
+  );
+});

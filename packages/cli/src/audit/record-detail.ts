@@ -69,8 +69,9 @@ const details: { readonly [Type in string]?: (fields: Fields) => string } = {
   "approval.call.denied": decisionOf,
   "secret.used": secretOf,
   "secret.echoed": secretOf,
-  "egress.denied": ({ host, code, reason }) => joined(": ", host, code, reason),
-  "egress.alarm": ({ host, where, credential }) => joined(", ", host, where, credential),
+  "egress.denied": ({ host, code, reason, count }) => joined(": ", host, code, reason, timesOf(count)),
+  "egress.alarm": ({ host, where, credential, count }) =>
+    joined(", ", host, where, credential, timesOf(count)),
   "audit.key": ({ digest }) => `signed with key ${shortDigest(digest) ?? ""}`,
   "audit.damaged": ({ findings }) => findingsOf(findings, ({ message }) => textOf(message)),
   "audit.accepted": ({ findings, reason }) =>
@@ -141,6 +142,11 @@ function joined(separator: string, ...parts: readonly unknown[]): string {
     .filter((part) => part !== undefined && part !== "")
     .map(textOf)
     .join(separator);
+}
+
+/** How often what the record is about happened again. */
+function timesOf(count: unknown): string | undefined {
+  return typeof count === "number" ? counted(count, "time") : undefined;
 }
 
 function textOf(value: unknown): string {

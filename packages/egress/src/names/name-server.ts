@@ -87,9 +87,17 @@ export class NameServer implements Disposable {
       socket.on("error", () => {});
       socket.setTimeout(limits.idleTimeoutMs, () => socket.destroy());
       let unread = Buffer.alloc(0);
+      // A client that does not read its answers is not read either, until it is idle for too long.
+      const answerUnread = (): void => {
+        unread = this.#answerFrames(socket, unread);
+        if (socket.writableNeedDrain) socket.pause();
+        else socket.resume();
+      };
       socket.on("data", (piece: Buffer) => {
-        unread = this.#answerFrames(socket, Buffer.concat([unread, piece]));
+        unread = Buffer.concat([unread, piece]);
+        answerUnread();
       });
+      socket.on("drain", answerUnread);
     });
   }
 
@@ -109,10 +117,10 @@ export class NameServer implements Disposable {
     this.#closing.dispose();
   }
 
-  /** Answers the complete messages in `bytes`, each after its length. @returns what is left */
+  /** Answers the complete messages in `bytes`, each after its length, while `socket` takes answers. @returns what is left */
   #answerFrames(socket: Socket, bytes: Buffer): Buffer<ArrayBuffer> {
     let at = 0;
-    while (bytes.length - at >= 2) {
+    while (!socket.writableNeedDrain && bytes.length - at >= 2) {
       const length = bytes.readUInt16BE(at);
       if (length > queryMaxBytes) {
         socket.destroy();

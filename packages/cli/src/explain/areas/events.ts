@@ -189,7 +189,8 @@ export const explanations: Explanations = {
     fix: "Stop the server (toolcrib pause server ID), and examine it before you use it again.",
   },
   "egress.denied": {
-    cause: "A request to a host, port or address that is not allowed was refused.",
+    cause:
+      "A request to a host, port or address that is not allowed was refused. A contained program that repeats it gets one further record a minute with the count of the repetitions (count); its hosts beyond 256 are counted together as the host *.",
     files: {
       ...toolspecFiles(", credentials: { token: { secret_key_ref: acme-token } }"),
       "token.txt": "abc\n",
