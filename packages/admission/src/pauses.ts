@@ -15,6 +15,7 @@ import { type AuditStore, escapeUnsafe, type Pause, type PauseStore, toAuditClie
 import type { Identity } from "@toolcrib/tool";
 import { AdmissionError } from "./admission-error.ts";
 import type { GuardedOrigin, GuardedTarget } from "./guarded-call.ts";
+import { poll } from "./poll.ts";
 
 type PauseState = ReturnType<PauseStore["current"]>;
 
@@ -179,19 +180,7 @@ export class Pauses {
   /** Takes over the pauses of other processes from now on. @returns ends it, and waits for a read that has begun */
   watch(): () => Promise<void> {
     if (this.#deps.store === undefined) return () => Promise.resolve();
-    let reading = Promise.resolve();
-    let isReading = false;
-    const timer = setInterval(() => {
-      if (isReading) return;
-      isReading = true;
-      reading = this.refresh().finally(() => {
-        isReading = false;
-      });
-    }, pollMs).unref();
-    return () => {
-      clearInterval(timer);
-      return reading;
-    };
+    return poll(pollMs, () => this.refresh());
   }
 
   /** Applies the state again: the configuration gives names to other clients. */

@@ -64,7 +64,8 @@ export class LivePolicies implements AsyncDisposable {
   #current: CedarPolicies;
   #seen: string;
   #problem: string | undefined;
-  #polling: Promise<void> = Promise.resolve();
+  /** Settles when the poll in flight has ended. */
+  #polling: Promise<void> | undefined;
   /** Counts the replacements by another configuration, which end a poll that began before. */
   #configurations = 0;
 
@@ -85,7 +86,9 @@ export class LivePolicies implements AsyncDisposable {
   start(): void {
     this.#deps.policy.replaceFiles(this.#current);
     this.#timer = setInterval(() => {
-      this.#polling = this.#polling.then(() => this.#poll());
+      this.#polling ??= this.#poll().finally(() => {
+        this.#polling = undefined;
+      });
     }, pollMs).unref();
     this.#engine = watchEngine({
       failed: (problem) => this.#engineFailed(problem),

@@ -118,8 +118,14 @@ export async function openSeenLabels(
     onProblem: ({ code, message }) => logger.warn({ code, reason: message }, "labels of data"),
   });
   await labels.refresh();
-  const timer = setInterval(() => void labels.refresh(), labelsPollMs).unref();
-  opening.defer(() => clearInterval(timer));
+  let reading: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    reading ??= labels.refresh().finally(() => (reading = undefined));
+  }, labelsPollMs).unref();
+  opening.defer(async () => {
+    clearInterval(timer);
+    await reading;
+  });
   return labels;
 }
 
