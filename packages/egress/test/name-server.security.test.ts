@@ -168,7 +168,10 @@ test("over TCP, a client that reads no answers is no longer read, and one that r
   }
   assert.ok(isStuck, "the name server still reads");
   const [socket] = sockets;
-  assert.ok((socket?.writableLength ?? 0) <= 32 * 1024, `${socket?.writableLength} bytes are unsent`);
+  assert.ok(socket !== undefined);
+  // What a stream takes before it is full, and the answer that filled it.
+  const most = socket.writableHighWaterMark + 1024;
+  assert.ok(socket.writableLength <= most, `${socket.writableLength} bytes are unsent`);
 
   let received = 0;
   client.on("data", (piece: Buffer) => (received += piece.length));
