@@ -342,6 +342,7 @@ function withoutRandomness(text: string, known: string): string {
     .replace(/\bkey [0-9a-f]{12}\b/g, "key …")
     .replace(/"id":"[a-z0-9]+\.[a-z0-9]+\.(\d{3})-\d{16}"/g, '"id":"…$1-…"')
     .replace(/"signature":"[^"]*"/g, '"signature":"…"')
+    .replace(/"run":"[a-z0-9]+\.[a-z0-9]+\.(\d{3})"/g, '"run":"….$1"')
     .replace(/\/run\/[0-9a-f]{12}\.sock\b/g, "/run/….sock")
     .replace(/\/embeddings\/[0-9a-f]{40}\b/g, "/embeddings/…")
     .replace(/\/registries\/[0-9a-f]{32}\b/g, "/registries/…")

@@ -1099,7 +1099,7 @@ export const recorded: { readonly [code: string]: string } = {
   "audit.accepted":
     "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"audit.accepted\",\"time\":\"TIME\",\"data\":{\"findings\":[{\"id\":\"…\",\"message\":\"a start found that the trail was not what was signed before: the records up to 4 were signed at TIME, and the last one was 3\"}],\"reason\":\"restored from a backup\",\"by\":{\"issuer\":\"toolcrib:cli\",\"subject\":\"cli\",\"name\":\"cli\"},\"signature\":\"…\"}}",
   "audit.damaged":
-    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"audit.damaged\",\"time\":\"TIME\",\"data\":{\"findings\":[{\"what\":\"cut_off\",\"message\":\"the records up to 4 were signed at TIME, and the last one was 3\"}],\"head\":{\"writer\":\"001\",\"sequence\":4,\"hash\":\"…\",\"time\":\"TIME\",\"closed\":true,\"signature\":\"…\"}}}",
+    "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"audit.damaged\",\"time\":\"TIME\",\"data\":{\"findings\":[{\"what\":\"cut_off\",\"message\":\"the records up to 4 were signed at TIME, and the last one was 3\"}],\"head\":{\"writer\":\"001\",\"sequence\":4,\"hash\":\"…\",\"time\":\"TIME\",\"closed\":true,\"run\":\"….001\",\"listNumber\":1,\"signature\":\"…\"}}}",
   "audit.key":
     "{\"specversion\":\"1.0\",\"id\":\"…001-…\",\"source\":\"/toolcrib\",\"writer\":\"001\",\"sequence\":\"…\",\"previous\":\"…\",\"type\":\"audit.key\",\"time\":\"TIME\",\"data\":{\"digest\":\"sha256:…\",\"algorithm\":\"ed25519\"}}",
   "audit.recovered":
