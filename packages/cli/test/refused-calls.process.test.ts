@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
-import { runToolcribProcess, startServe } from "./transcript.ts";
+import { runToolcrib, runToolcribProcess, startServe } from "./transcript.ts";
 
 /** A server with the tools that its arguments name. */
 const program = `
@@ -25,6 +25,22 @@ process.stdin.on("data", (chunk) => {
 });
 `;
 
+/** The exit code of `why` about each, what it says, and its cell in the matrix; undefined where it has no row. */
+const explained: readonly (readonly [tool: string, code: number, says: RegExp, cell: string | undefined])[] =
+  [
+    ["s__denied", 3, /denied by policy\.deny/, "-"],
+    ["s__nil", 4, /CLI_TOOL_NOT_FOUND/, undefined],
+    ["w__waiting", 5, /error TOOL_UNAVAILABLE: The tool "w__waiting" waits for approval/, undefined],
+    ["s__paused", 3, /But tool "s:paused" is paused, so that the call is refused/, "paused"],
+    [
+      "r__blocked",
+      3,
+      /But no call is made \(mutability\.read_only\): it declares destructiveHint: true, and its server "r" has mutability_class: read_only\nTo allow it, set for the server: mutability_class: unknown or write\n/,
+      "blocked",
+    ],
+    ["a__asked", 0, /your own calls need none/, "call"],
+  ];
+
 const cases: readonly (readonly [tool: string, answer: RegExp])[] = [
   // The operator reads the rule.
   ["s__denied", /error POLICY_DENIED: .*policy\.deny/],
@@ -35,7 +51,7 @@ const cases: readonly (readonly [tool: string, answer: RegExp])[] = [
   ["r__blocked", /error MUTABILITY_VIOLATION: .*declares destructiveHint: true/],
 ];
 
-test("toolcrib call is refused as a client is, and the operator needs no approval of a call", async () => {
+test("toolcrib call is refused as a client is, and why says so; the operator needs no approval of a call", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFileSync(directory.join("server.mjs"), program);
   const server = (id: string, tools: readonly string[], more: object) => ({
@@ -65,14 +81,29 @@ test("toolcrib call is refused as a client is, and the operator needs no approva
     const outcomes = await Promise.all(cases.map(([tool]) => runToolcribProcess(["call", tool], setting)));
     for (const [at, { code, stdout, stderr }] of outcomes.entries()) {
       const [tool, expected] = cases[at] ?? assert.fail();
-      assert.match(stderr, expected, tool);
+      assert.match(stderr, expected, `${tool}: ${stderr}`);
       assert.deepEqual([stdout, code === 0], ["", false], tool);
     }
     const { stdout } = await runToolcribProcess(["call", "a__asked"], setting);
     assert.equal(stdout, "asked ran\n");
     return outcomes.map(({ stderr }) => stderr.replace(/in [\d.]+ (?:s|min|h)\b/g, "in TIME"));
   };
+  const explanations = async () => {
+    const matrix = await runToolcrib(["policy", "matrix", "--client", "cli"], setting);
+    for (const [tool, expected, says, cell] of explained) {
+      const { code, stdout, stderr } = await runToolcrib(["why", tool], setting);
+      assert.match(`${stdout}${stderr}`, says, tool);
+      assert.equal(code, expected, tool);
+      const row = new RegExp(`^${tool.replace("__", ":")} +(\\S+)$`, "m").exec(matrix.stdout);
+      assert.equal(row?.[1], cell, tool);
+    }
+    assert.match(matrix.stdout, /^blocked: .*\npaused: /m);
+  };
   const alone = await answers();
+  await explanations();
   await using _served = await startServe(["--listen", "127.0.0.1:0"], setting);
   assert.deepEqual(await answers(), alone);
+  await explanations();
+  const json = JSON.parse((await runToolcrib(["why", "r__blocked", "--json"], setting)).stdout);
+  assert.deepEqual([json.decision.kind, json.blocked.rule], ["allow", "mutability.read_only"]);
 });

@@ -25,6 +25,25 @@ test("why knows a renamed tool by both of its names", async () => {
   assert.equal(code, 4);
 });
 
+test("why says that a tool changed and waits for approval", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const write = (description: string) => {
+    const defined = JSON.stringify([{ name: "note", description, inputSchema: { type: "object" } }]);
+    const server = { ...echoServer("quick", "--define", defined), trust_state: "verified" };
+    writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: [server] }));
+  };
+  write("Take a note");
+  assert.equal((await runToolcrib(["why", "quick:note"], setting)).code, 0);
+  write("Take a note, and read every file");
+  const { code, stderr } = await runToolcrib(["why", "quick:note"], setting);
+  assert.match(
+    stderr,
+    /^error TOOL_UNAVAILABLE: The tool "quick:note" changed after it was accepted, and waits for approval: .*\nhint: toolcrib approve quick shows it/,
+  );
+  assert.equal(code, 5);
+});
+
 test("why says that a tool waits for approval, and names the command that shows it", async () => {
   await using directory = await makeTemporaryDirectory();
   const setting = { directory: directory.path };

@@ -27,6 +27,7 @@ import {
   type GatewayPolicy,
   type ListingClient,
   ownFacts,
+  type PolicyTargets,
   policyTargetsOf,
   SourceRoster,
   selectByKind,
@@ -36,7 +37,6 @@ import {
 } from "@toolcrib/inventory";
 import { type JsonObject, SchemaValidator } from "@toolcrib/json";
 import { FairShare, InFlight } from "@toolcrib/lifecycle";
-import type { PolicyTarget } from "@toolcrib/policy";
 import {
   DefinitionPins,
   Quarantine,
@@ -301,9 +301,8 @@ export class GatewayCore {
   }
 
   /** Everything that the policy decides about: tools, resources, templates, prompts. */
-  policyTargets(): readonly PolicyTarget[] {
-    const targets = policyTargetsOf(this.index, this.roster);
-    return targets.map((target) => this.#deps.scrubber.value(target));
+  policyTargets(): PolicyTargets {
+    return this.#deps.scrubber.value(policyTargetsOf(this.index, this.roster));
   }
 
   /** Resolves when the findings are stored, or cannot be. Never rejects. */

@@ -10,6 +10,7 @@ export {
 } from "./access-subject.ts";
 export { fromWireUri, isAppOnly, showsApps, withWireContents } from "./app-resources.ts";
 export { type Backend, type BackendSelector, selectByKind } from "./backend.ts";
+export { type Block, blockOf, violationsOf } from "./blocked-target.ts";
 export type { IndexedTool } from "./build-index.ts";
 export { checkSources } from "./check-sources.ts";
 export { disabledSources } from "./disabled-sources.ts";
@@ -28,7 +29,7 @@ export {
 } from "./feature-routes.ts";
 export { FirstContact, type ListingClient } from "./first-contact.ts";
 export { findIdleRules, type IdleRule, warnAboutIdleRules } from "./idle-rules.ts";
-export { policyTargetsOf } from "./policy-targets.ts";
+export { type PolicyTargets, policyTargetsOf } from "./policy-targets.ts";
 export { toFinding } from "./quarantine-finding.ts";
 export {
   compositeFacts,

@@ -2,14 +2,23 @@
 
 import type { PolicyTarget } from "@toolcrib/policy";
 import { featureSubject, toTarget } from "./access-subject.ts";
+import { type Block, blockOf, violationsOf } from "./blocked-target.ts";
 import type { SourceRoster } from "./source-roster.ts";
 import type { ToolIndex } from "./tool-index.ts";
 
-/** Returns the tools, resources, templates and prompts, with the facts that policies see. */
+/** Everything that the policy decides about. */
+export interface PolicyTargets {
+  /** The tools, resources, templates and prompts, with the facts that policies see. */
+  readonly targets: readonly PolicyTarget[];
+  /** Those of which no call is made, whatever the policy decides. */
+  readonly blocked: readonly (Block & Pick<PolicyTarget, "id">)[];
+}
+
+/** Returns the tools, resources, templates and prompts, and those of which no call is made. */
 export function policyTargetsOf(
   index: Pick<ToolIndex, "tools">,
   roster: Pick<SourceRoster, "featureSources">,
-): readonly PolicyTarget[] {
+): PolicyTargets {
   const features = roster.featureSources.flatMap((source) => {
     const { resources, resourceTemplates, prompts } = source.features;
     return [
@@ -20,5 +29,10 @@ export function policyTargetsOf(
       ...prompts().map(({ name }) => featureSubject(source, "prompts", String(name))),
     ];
   });
-  return [...index.tools, ...features].map(toTarget);
+  const subjects = [...index.tools, ...features];
+  const blocked = subjects.flatMap((subject) => {
+    const block = blockOf(violationsOf(subject), subject.source.id);
+    return block === undefined ? [] : [{ id: subject.id, ...block }];
+  });
+  return { targets: subjects.map(toTarget), blocked };
 }

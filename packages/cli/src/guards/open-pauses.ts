@@ -43,13 +43,10 @@ export async function listPauses({ options, now }: CliContext): Promise<readonly
   return pauses.facts().pauses;
 }
 
-/** Returns the pause of this home that stops `call`; undefined where none does. @throws {StoreError} when that cannot be read */
-export async function findPause(
-  { options, now }: CliContext,
-  call: Parameters<PauseSet["find"]>[0],
-): Promise<ReturnType<PauseSet["find"]>> {
+/** Returns the pauses of this home. @throws {StoreError} when they cannot be read */
+export async function readPauses({ options, now }: CliContext): Promise<PauseSet> {
   await using store = createPauseStore(options.home, { randomBytes });
-  return new PauseSet(await store.list(now())).find(call, now());
+  return new PauseSet(await store.list(now()));
 }
 
 /** A pause in the home, of which the gateways that run may not know yet. */

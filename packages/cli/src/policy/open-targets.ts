@@ -27,11 +27,20 @@ import { asTyped } from "../serve/source-table.ts";
 export interface PolicySituation {
   readonly policy: PolicyConfig;
   readonly targets: readonly PolicyTarget[];
+  /** Those of which no call is made, whatever the policy decides; undefined where a gateway of an earlier version does not report them. */
+  readonly blocked: GatewayAnswer["blocked"] | undefined;
   /** Servers and toolspecs that are not available: what they have is not among the targets. */
   readonly unavailable: readonly ServerState[];
-  /** The server whose definition of the tool that the question is about waits for approval. */
-  readonly waitingAt?: string | undefined;
+  /** The definition of the tool that the question is about, where it waits for approval. */
+  readonly waiting?: WaitingTool | undefined;
   readonly origin: PolicyOrigin;
+}
+
+/** A tool of which a definition waits for approval. */
+export interface WaitingTool {
+  readonly server: string;
+  /** Whether another definition of it was accepted before. */
+  readonly isChanged: boolean;
 }
 
 /** Where a policy comes from. */
@@ -75,18 +84,18 @@ export async function openPolicySituation(
   const answer = await askGateway(running, context.signal);
   const status = await getFromGateway(running, "/api/v1/status", context.signal);
   const states = statesOf(status as unknown as GatewayStatus);
-  const { targets } = answer;
+  const { targets, blocked } = answer;
   const unavailable = missingOf(states);
-  const waitingAt = await findWaiting(about, states, targets, async (id) => {
+  const waiting = await findWaiting(about, states, targets, async (id) => {
     const path = `/api/v1/servers/${encodeURIComponent(id)}/definitions`;
     return (await getFromGateway(running, path, context.signal)) as unknown as WaitingDefinitions;
   });
-  if (waitingAt === undefined) noteMissing(context, concerning(about, states, targets));
+  if (waiting === undefined) noteMissing(context, concerning(about, states, targets));
   // A gateway of an earlier version does not report its policy.
   if (onDisk || same === undefined || answer.policy === undefined) {
     const { config } = await loadCliConfig(withFilesOf(context, running.configFiles));
     const origin = { of: "files", notInForce: [] } as const;
-    return { policy: config.policy, targets, unavailable, waitingAt, origin };
+    return { policy: config.policy, targets, blocked, unavailable, waiting, origin };
   }
   const { policy, digest } = answer;
   const notInForce = await findNotInForce(withFilesOf(context, running.configFiles), policy);
@@ -95,8 +104,9 @@ export async function openPolicySituation(
   return {
     policy,
     targets,
+    blocked,
     unavailable,
-    waitingAt,
+    waiting,
     origin: digest === undefined ? origin : { ...origin, digest },
   };
 }
@@ -144,29 +154,29 @@ async function openLocalSituation(context: CliContext, about: string | undefined
   const logger = createCommandLogger(context, "silent");
   const { startLocalGateway } = await import("../access/local-tools.ts");
   await using gateway = await startLocalGateway(context, loaded, logger, undefined);
-  const { policy, targets } = gateway.policySituation();
+  const { policy, targets, blocked } = gateway.policySituation();
   const states = statesOf(gateway.sources());
-  const waitingAt = await findWaiting(about, states, targets, (id) => gateway.approvals.definitions(id));
-  if (waitingAt === undefined) noteMissing(context, concerning(about, states, targets));
+  const waiting = await findWaiting(about, states, targets, (id) => gateway.approvals.definitions(id));
+  if (waiting === undefined) noteMissing(context, concerning(about, states, targets));
   const origin = { of: "files", notInForce: [] } as const;
-  return { policy, targets, unavailable: missingOf(states), waitingAt, origin };
+  return { policy, targets, blocked, unavailable: missingOf(states), waiting, origin };
 }
 
-/** Returns the server at which the tool `about` waits for approval. A server of which no tool waits is not asked. */
+/** Returns the definition of the tool `about` that waits for approval: the first one, or a changed one. */
 async function findWaiting(
   about: string | undefined,
   states: readonly ServerState[],
   targets: readonly PolicyTarget[],
   definitionsOf: (id: string) => WaitingDefinitions | Promise<WaitingDefinitions>,
-): Promise<string | undefined> {
+): Promise<WaitingTool | undefined> {
   if (about === undefined || findTarget(targets, about) !== undefined) return undefined;
-  for (const { id, waitingTools = 0 } of states) {
-    if (waitingTools === 0 || !isNameOf(about, id)) continue;
+  for (const { id } of states) {
+    if (!isNameOf(about, id)) continue;
     const { definitions } = await definitionsOf(id);
-    const isWaiting = definitions.some(
+    const waiting = definitions.find(
       ({ kind, name }) => kind === "tool" && (about === `${id}:${name}` || about === `${id}__${name}`),
     );
-    if (isWaiting) return id;
+    if (waiting !== undefined) return { server: id, isChanged: waiting.isChanged };
   }
   return undefined;
 }
@@ -194,7 +204,7 @@ export function isNameOf(name: string, id: string): boolean {
 async function askGateway(
   running: RunningGateway,
   signal: AbortSignal,
-): Promise<Pick<GatewayAnswer, "targets" | "digest"> & { readonly policy?: PolicyConfig }> {
+): Promise<Pick<GatewayAnswer, "targets" | "digest"> & Partial<Pick<GatewayAnswer, "policy" | "blocked">>> {
   const answer = await getFromGateway(running, "/api/v1/policy/targets", signal, listTimeoutMs);
   if (!isJsonObject(answer) || !Array.isArray(answer["targets"])) {
     const message = `The gateway at ${running.url} does not report what its policy decides about`;

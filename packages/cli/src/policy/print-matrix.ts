@@ -7,6 +7,7 @@ import type { Identity } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
 import { tokenNamesOf } from "../config/load-config-deps.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { readPauses } from "../guards/open-pauses.ts";
 import { safeLine } from "../output/output.ts";
 import { clientIdentity, ownClients, warnAboutUnknownClients } from "./client-identity.ts";
 import { openPolicySituation, originLine } from "./open-targets.ts";
@@ -21,9 +22,10 @@ export interface MatrixFlags {
 
 /**
  * The access of a client: `call` includes to list; `list` is a tool that it sees and whose calls are denied; `depends`
- * is a call that the policy decides by its arguments.
+ * is a call that the policy decides by its arguments; `blocked` is a call that the policy would allow, or allow by its
+ * arguments, and that breaks what the operator declared about the server; `paused` is one that is paused.
  */
-type Cell = "call" | "depends" | "list" | "-";
+type Cell = "call" | "depends" | "list" | "blocked" | "paused" | "-";
 
 /** Runs the command. */
 export async function printMatrix(context: CliContext, flags: MatrixFlags): Promise<ExitCode> {
@@ -33,12 +35,23 @@ export async function printMatrix(context: CliContext, flags: MatrixFlags): Prom
   warnAboutUnknownClients(context, situation, flags.client ?? []);
   const names = flags.client ?? clientsOf(context, Object.keys(situation.policy.clients));
   const clients = names.map((name) => clientIdentity(situation, name));
+  const blocked = new Set(situation.blocked?.map(({ id }) => id));
+  const pauses = await readPauses(context);
+  const now = context.now();
+  /** Returns why a call that the policy allows is refused. */
+  const hindranceOf = ({ id, wireName, server }: PolicyTarget, identity: Identity) => {
+    if (blocked.has(id)) return "blocked";
+    return pauses.find({ id, wireName, server: server.id, identity }, now) && "paused";
+  };
   const patterns = flags.tool === undefined ? undefined : new ToolPatterns(flags.tool);
   const rows = targets
     .filter(({ id, wireName }) => patterns === undefined || patterns.find(id, wireName) !== undefined)
     .map((target) => ({
       target,
-      cells: clients.map((identity) => cellOf(policy, identity, target, context.now())),
+      cells: clients.map((identity): Cell => {
+        const cell = cellOf(policy, identity, target, now);
+        return cell === "call" || cell === "depends" ? (hindranceOf(target, identity) ?? cell) : cell;
+      }),
     }));
   const { output } = context;
   output.json({
@@ -63,10 +76,24 @@ export async function printMatrix(context: CliContext, flags: MatrixFlags): Prom
         ...missing.map(({ id, state }) => [safeLine(`${id}:* (${state})`), ...names.map(() => "?")]),
       ],
     );
-    output.print(
+    const shown = new Set(rows.flatMap(({ cells }) => cells));
+    output.prose(
       "",
       "call: may list and call it. depends: by the arguments of the call. list: sees it, and no call is allowed.",
-      "It shows the policy alone, for clients that have received no labelled data: pauses, and the mutability and containment of servers, can refuse a call.",
+      ...(shown.has("blocked")
+        ? [
+            "blocked: the policy allows calls, and what the operator declared about the server refuses each (toolcrib why).",
+          ]
+        : []),
+      ...(shown.has("paused")
+        ? ["paused: the policy allows calls, and they are refused until it is resumed."]
+        : []),
+      ...(situation.blocked === undefined
+        ? [
+            "It does not show the mutability and containment of servers, which can refuse a call: the gateway is of an earlier version.",
+          ]
+        : []),
+      "It is for clients that have received no labelled data; limits, hooks and approvals are checked at each call.",
       ...(missing.length === 0 ? [] : ["?: what the server has is not known, because it is not available."]),
     );
   }
@@ -80,7 +107,8 @@ function clientsOf({ options }: CliContext, configured: readonly string[]): read
   return [...new Set(["cli", ...tokenNamesOf(options.home), ...named])];
 }
 
-function cellOf(policy: OfflinePolicy, identity: Identity, target: PolicyTarget, now: number): Cell {
+/** Returns what the policy decides. */
+function cellOf(policy: OfflinePolicy, identity: Identity, target: PolicyTarget, now: number) {
   const call = {
     args: {},
     depth: 0,
@@ -92,7 +120,7 @@ function cellOf(policy: OfflinePolicy, identity: Identity, target: PolicyTarget,
   };
   const listing = policy.decide({ identity, action: "list", target });
   const request = { identity, action: "call" as const, target, call };
-  if (policy.dependsOnArguments(request) && listing.kind === "allow") return "depends";
+  if (policy.dependsOnArguments(request) && listing.kind === "allow") return "depends" as const;
   if (policy.decide(request).kind === "allow") return "call";
   return listing.kind === "allow" ? "list" : "-";
 }

@@ -15,7 +15,7 @@ import { type Identity, identityKey, isOperator } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { findPause } from "../guards/open-pauses.ts";
+import { readPauses } from "../guards/open-pauses.ts";
 import { pauseWords } from "../guards/pause.ts";
 import { reasonLine, safeLine } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
@@ -60,10 +60,10 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
   const { identity, action, target } = request;
   const recorded = call === undefined ? undefined : recordOf(call);
   const { id, wireName, server } = target;
-  const pause =
-    action === "call" && decision.kind === "allow"
-      ? await findPause(context, { id, wireName, server: server.id, identity })
-      : undefined;
+  const isCall = action === "call" && decision.kind === "allow";
+  const paused = { id, wireName, server: server.id, identity };
+  const pause = isCall ? (await readPauses(context)).find(paused, context.now()) : undefined;
+  const block = isCall ? situation.blocked?.find((one) => one.id === id) : undefined;
   output.json({
     client: { issuer: identity.issuer, subject: identity.subject, name: identity.name },
     action,
@@ -73,14 +73,28 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
     unmetForbids,
     policy: situation.origin,
     ...(change === undefined ? {} : { change }),
+    ...(block === undefined
+      ? {}
+      : { blocked: { code: block.code, rule: block.rule, reason: block.reason, change: block.change } }),
     ...(pause === undefined ? {} : { paused: { kind: pause.kind, name: pause.name } }),
     ...(recorded === undefined ? {} : { recorded }),
   });
   output.print(output.style("bold", safeLine(`"${identity.name}" ${action} "${target.id}"`)));
   if (recorded !== undefined) output.print(...recordedLines(recorded), "", "With the policy as it is now:");
-  output.print(...explanationLines(explanation));
+  output.prose(...explanationLines(explanation));
   const waived = situation.policy.waiveApproval;
-  output.prose(...furtherLines(policy, request, decision, { waived, flags, isRecorded: call !== undefined }));
+  if (block !== undefined) {
+    output.prose("", safeLine(`But no call is made (${block.rule}): ${block.reason}`));
+    output.prose(safeLine(`To allow it, set for the server: ${block.change}`));
+  }
+  output.prose(
+    ...furtherLines(policy, request, decision, {
+      waived,
+      flags,
+      isRecorded: call !== undefined,
+      knowsBlocks: situation.blocked !== undefined,
+    }),
+  );
   if (pause !== undefined) {
     const { kind, name, expiresAt } = pause;
     const end = expiresAt === undefined ? "" : ` until ${new Date(expiresAt).toISOString()}`;
@@ -89,7 +103,8 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
   }
   output.print("", originLine(situation.origin));
   // A recorded call was not paused.
-  const isRefused = decision.kind === "deny" || (pause !== undefined && call === undefined);
+  const isRefused =
+    decision.kind === "deny" || block !== undefined || (pause !== undefined && call === undefined);
   return isRefused ? exitCodes.denied : exitCodes.done;
 }
 
@@ -102,12 +117,21 @@ function furtherLines(
     waived,
     flags,
     isRecorded,
-  }: { readonly waived: readonly string[]; readonly flags: WhyFlags; readonly isRecorded: boolean },
+    knowsBlocks,
+  }: {
+    readonly waived: readonly string[];
+    readonly flags: WhyFlags;
+    readonly isRecorded: boolean;
+    /** Whether a block by mutability or containment is known, and shown. */
+    readonly knowsBlocks: boolean;
+  },
 ): readonly string[] {
   if (decision.kind === "deny" || request.action !== "call") return [];
   const { target, identity } = request;
   const lines = [
-    "This is the decision of the policy alone: the mutability and containment that the operator declared for the server, limits and hooks are checked at each call",
+    knowsBlocks
+      ? "Limits and hooks are checked at each call"
+      : "This is the decision of the policy alone: the mutability and containment that the operator declared for the server, limits and hooks are checked at each call",
   ];
   const { seenLabels = [] } = request.call ?? {};
   if (seenLabels.length > 0)
@@ -252,15 +276,16 @@ function callRequest(
  * @throws {CliError} `CLI_TOOL_NOT_FOUND`; `CLI_SERVER_NOT_READY` where its server is not available
  * @throws {CodedError} `TOOL_UNAVAILABLE` where it waits for approval
  */
-function requireTarget({ targets, unavailable, waitingAt }: PolicySituation, name: string): PolicyTarget {
+function requireTarget({ targets, unavailable, waiting }: PolicySituation, name: string): PolicyTarget {
   const target = findTarget(targets, name);
   if (target !== undefined) return target;
-  if (waitingAt !== undefined) {
+  if (waiting !== undefined) {
+    const what = waiting.isChanged ? "changed after it was accepted, and waits" : "waits";
     throw new CodedError(
       "TOOL_UNAVAILABLE",
-      `The tool "${name}" waits for approval: no client is offered it`,
+      `The tool "${name}" ${what} for approval: no client is offered it`,
       {
-        hint: `toolcrib approve ${waitingAt} shows it; once it is approved, the policy decides about it`,
+        hint: `toolcrib approve ${waiting.server} shows it; once it is approved, the policy decides about it`,
       },
     );
   }

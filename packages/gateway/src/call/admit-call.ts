@@ -10,8 +10,9 @@ import { hash } from "node:crypto";
 import { type CallJournal, checkedOrigin, type InnerOutcome, type LabelledCall } from "@toolcrib/admission";
 import { CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { type HookedCall, hookedCall } from "@toolcrib/hooks";
+import { type Block, blockOf } from "@toolcrib/inventory";
 import { canonicalJson, type JsonObject, jsonSize } from "@toolcrib/json";
-import { type CallFacts, type Decision, settingOf, type TrustViolation } from "@toolcrib/policy";
+import type { CallFacts, Decision } from "@toolcrib/policy";
 import { credentialRanges, previewArguments, wholeArguments } from "@toolcrib/redaction";
 import { approvedArgumentsMaxBytes } from "@toolcrib/store";
 import { identityKey } from "@toolcrib/tool";
@@ -98,10 +99,10 @@ export function checkCall(
   if (guarded !== undefined) return { refusal: { ...facts, ...guarded } };
   // Contain: the operator's declaration about the server, the form of the arguments, the depth, the number of calls in flight.
   for (const violation of target.violations) deps.log.violation(call.subject, violation);
-  const blocking = target.violations.find(({ rule: { effect } }) => effect === "block");
+  const block = blockOf(target.violations, target.server ?? "");
   const error =
-    (blocking && blockedError(target, blocking)) ?? notJson ?? crowdedError(deps, depth, origin.identity);
-  if (error !== undefined) return { refusal: { ...facts, error, rule: blocking?.rule.id } };
+    (block && blockedError(target, block)) ?? notJson ?? crowdedError(deps, depth, origin.identity);
+  if (error !== undefined) return { refusal: { ...facts, error, rule: block?.rule } };
   return { args, decision, facts };
 }
 
@@ -321,12 +322,9 @@ const ownerReason = "a saved tool around this call is not approved, and its owne
 const ownerHint = "the operator can approve the saved tool";
 
 /** The refusal of a call that breaks what the operator declared about its server. */
-function blockedError({ shownName, server }: CallTarget, { rule, reason }: TrustViolation): GatewayError {
-  const code = rule.event === "mutability.violation" ? "MUTABILITY_VIOLATION" : "CONTAINMENT_VIOLATION";
-  const message = `"${shownName}" was not called: ${reason}, and its server "${server}" has ${settingOf(rule)}`;
-  return new GatewayError(code, message, {
-    hint: `the operator of the gateway can allow it for the server: ${rule.remedy?.replaceAll("`", "")}`,
-  });
+function blockedError({ shownName }: CallTarget, { code, reason, change }: Block): GatewayError {
+  const hint = `the operator of the gateway can allow it for the server: ${change}`;
+  return new GatewayError(code, `"${shownName}" was not called: ${reason}`, { hint });
 }
 
 /** The refusal of a call that is too deep, or one too many. */

@@ -6,15 +6,15 @@
 
 import type { ToolOverrides } from "@toolcrib/discovery";
 import type { Backend, BackendSelector, FeatureSource, IndexedTool, ToolIndex } from "@toolcrib/inventory";
-import { deadlineOf, type FeatureKind, featureSubject, type SourceFacts } from "@toolcrib/inventory";
-import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import {
-  findViolations,
-  needsApproval,
-  type ToolClaims,
-  type ToolPatterns,
-  type TrustViolation,
-} from "@toolcrib/policy";
+  deadlineOf,
+  type FeatureKind,
+  featureSubject,
+  type SourceFacts,
+  violationsOf,
+} from "@toolcrib/inventory";
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import { findViolations, needsApproval, type ToolPatterns } from "@toolcrib/policy";
 import { digestOf } from "@toolcrib/store";
 import { isInputRequired } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
@@ -104,7 +104,7 @@ export class CallTargets {
       origin: source.source.origin,
       isOwn: false,
       ...governanceOf(source.id, source.facts),
-      violations: violationsOf(source.facts, featureClaims),
+      violations: violationsOf(subject),
       ...unverifiedFacts(source.id, source.facts),
       // Reading a resource or a prompt changes nothing.
       approval: undefined,
@@ -136,7 +136,7 @@ function toolTarget(entry: IndexedTool, shownName: string, deps: CallTargetsDeps
     origin: tool.origin,
     isOwn: facts.isOwn,
     ...governanceOf(source.id, facts),
-    violations: violationsOf(facts, tool.definition.annotations),
+    violations: violationsOf(entry),
     ...unverifiedFacts(source.id, facts),
     approval: approvalOf(entry, deps),
     definitionDigest: () => (definitionDigest ??= digestOf(tool.definition)),
@@ -200,13 +200,6 @@ function approvalOf(
     definitionDigest: digestOf(tool.definition),
     declaresWrites: ifReadOnly.some(({ rule }) => rule.event === "mutability.violation"),
   };
-}
-
-/** A resource is read, and a prompt is fetched: neither changes anything. What else it reaches is not known. */
-const featureClaims: ToolClaims = { readOnlyHint: true };
-
-function violationsOf({ trust }: SourceFacts, claims: ToolClaims = {}): readonly TrustViolation[] {
-  return trust === undefined ? [] : findViolations(trust, claims);
 }
 
 /** @throws {GatewayError} `BACKEND_NOT_FOUND` */

@@ -3,8 +3,8 @@
 import type { LivePolicies } from "@toolcrib/cedar";
 import type { PolicyConfig } from "@toolcrib/config";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
-import { findIdleRules, warnAboutIdleRules } from "@toolcrib/inventory";
-import { createClientAttributes, type FilePolicies, type PolicyTarget } from "@toolcrib/policy";
+import { findIdleRules, type PolicyTargets, warnAboutIdleRules } from "@toolcrib/inventory";
+import { createClientAttributes, type FilePolicies } from "@toolcrib/policy";
 import { type AuditStore, SeenLabels } from "@toolcrib/store";
 import type { GatewayCore } from "../gateway-core.ts";
 
@@ -130,20 +130,19 @@ export async function openSeenLabels(
 }
 
 /** The policy that is in force, and what it decides about. */
-export interface PolicySituation {
-  readonly targets: readonly PolicyTarget[];
+export interface PolicySituation extends PolicyTargets {
   /** The lists as they were when the gateway started, and the policy files with the texts that are in force. */
   readonly policy: PolicyConfig;
   /** Digest of the policies in force; absent where there are no policy files. */
   readonly digest?: string;
 }
 
-/** Returns the policy in force with `targets`. @param live the policy files; undefined where there are none */
+/** Returns the policy in force with what it decides about. @param live the policy files; undefined where there are none */
 export function policySituationOf(
   policy: PolicyConfig,
   live: LivePolicies | undefined,
-  targets: readonly PolicyTarget[],
+  about: PolicyTargets,
 ): PolicySituation {
-  if (live === undefined) return { targets, policy };
-  return { targets, policy: { ...policy, files: live.files }, digest: live.current.digest };
+  if (live === undefined) return { ...about, policy };
+  return { ...about, policy: { ...policy, files: live.files }, digest: live.current.digest };
 }
