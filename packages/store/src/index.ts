@@ -25,7 +25,6 @@ export {
   approvedArgumentsMaxBytes,
   type CallApproval,
   CallApprovals,
-  type CallPermission,
 } from "./call-approvals.ts";
 export { digestOf } from "./definition-digest.ts";
 export {
@@ -54,6 +53,7 @@ export {
   type QuarantineFinding,
 } from "./quarantine.ts";
 export { readTrail } from "./read-trail.ts";
+export { recordOrLog } from "./record-or-log.ts";
 export type {
   SavedTool,
   SavedToolChange,
