@@ -9,16 +9,9 @@
  */
 
 import type { Logger } from "@toolcrib/diagnostics";
-import { describePause, PauseSet, type PauseTarget, parsePauseTarget } from "@toolcrib/guards";
+import { describePause, type Pause, PauseSet, type PauseTarget, parsePauseTarget } from "@toolcrib/guards";
 import { LiveValues } from "@toolcrib/lifecycle";
-import {
-  type AuditStore,
-  escapeUnsafe,
-  type Pause,
-  type PauseStore,
-  recordOrLog,
-  toAuditClient,
-} from "@toolcrib/store";
+import { type AuditStore, escapeUnsafe, type PauseStore, recordOrLog, toAuditClient } from "@toolcrib/store";
 import type { Identity } from "@toolcrib/tool";
 import { AdmissionError } from "./admission-error.ts";
 import type { GuardedOrigin, GuardedTarget } from "./guarded-call.ts";

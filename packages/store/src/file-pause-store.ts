@@ -7,12 +7,12 @@
 
 import { join } from "node:path";
 import type { FileSteps } from "@toolcrib/files";
-import { type PauseTarget, parsePauseTarget, pauseKey } from "@toolcrib/guards";
+import { type Pause, type PauseTarget, parsePauseTarget, pauseKey } from "@toolcrib/guards";
 import type { JsonObject } from "@toolcrib/json";
 import { ChangeQueue } from "./change-queue.ts";
 import { parseApprover } from "./file-approval-store.ts";
 import { toHomeLayout } from "./home-layout.ts";
-import type { Pause, PauseState, PauseStore } from "./pause-store.ts";
+import type { PauseState, PauseStore } from "./pause-store.ts";
 import { full, RecordFile } from "./record-file.ts";
 import { StoreError } from "./store-error.ts";
 

@@ -44,7 +44,7 @@ export { openFingerprints } from "./fingerprint-key.ts";
 export { type HeadAnchors, openAnchors } from "./head-anchors.ts";
 export { MemorySessionStore } from "./memory-session-store.ts";
 export { openStore, type Store } from "./open-store.ts";
-export type { Pause, PauseStore } from "./pause-store.ts";
+export type { PauseStore } from "./pause-store.ts";
 export type { Pin, PinStore, SourcePins } from "./pin-store.ts";
 export {
   type PinMemory,
