@@ -8,12 +8,7 @@
 
 import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
-import {
-  approvedArgumentsMaxBytes,
-  type CallApprovals,
-  type CallPermission,
-  escapeUnsafe,
-} from "@toolcrib/store";
+import { approvedArgumentsMaxBytes, type CallApprovals, escapeUnsafe } from "@toolcrib/store";
 import { type CallContext, type Identity, identityKey, isOperator, type ToolId } from "@toolcrib/tool";
 import { AdmissionError } from "./admission-error.ts";
 
@@ -263,10 +258,12 @@ function required(
   return names === "" ? own : `${own}; it calls other such tools: ${names}`;
 }
 
+type Permission = Awaited<ReturnType<CallApprovals["request"]>>;
+
 function errorOf(
   target: ApprovableTarget,
   call: Pick<ApprovableCall, "steps">,
-  permission: Exclude<CallPermission, { readonly kind: "approved" }>,
+  permission: Exclude<Permission, { readonly kind: "approved" }>,
   command: string,
 ): AdmissionError {
   const isOwn = target.approval?.isOwn !== false;

@@ -4,10 +4,15 @@
  */
 
 import type { Logger } from "@toolcrib/diagnostics";
-import { messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import { credentialRanges, readableArguments } from "@toolcrib/redaction";
-import { type AuditStore, type CallApproval, type CallApprovals, toAuditClient } from "@toolcrib/store";
+import {
+  type AuditStore,
+  type CallApproval,
+  type CallApprovals,
+  recordOrLog,
+  toAuditClient,
+} from "@toolcrib/store";
 import type { Identity } from "@toolcrib/tool";
 import { AdmissionError } from "./admission-error.ts";
 import type { HeldDefinitions, WaitingDefinitions, WaitingServer } from "./held-definitions.ts";
@@ -114,19 +119,15 @@ export class Approvals {
     if (decided === undefined) return undefined;
     const { client, tool, server, argumentsDigest } = decided;
     const type = decision === "approved" ? "approval.call.granted" : "approval.call.denied";
-    try {
-      this.#deps.audit.record(type, {
-        approval: id,
-        client: toAuditClient({ ...client, roles: [] }),
-        tool,
-        server,
-        argumentsDigest,
-        decidedBy: toAuditClient(by),
-        ...(through === undefined ? {} : { through }),
-      });
-    } catch (error) {
-      this.#deps.logger.error({ type, reason: messageOf(error) }, "audit record could not be written");
-    }
+    recordOrLog(this.#deps, type, {
+      approval: id,
+      client: toAuditClient({ ...client, roles: [] }),
+      tool,
+      server,
+      argumentsDigest,
+      decidedBy: toAuditClient(by),
+      ...(through === undefined ? {} : { through }),
+    });
     return this.#toPending(decided);
   }
 

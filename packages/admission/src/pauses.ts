@@ -8,10 +8,10 @@
  * call is refused.
  */
 
-import { type Logger, messageOf } from "@toolcrib/diagnostics";
-import { describePause, PauseSet, type PauseTarget, parsePauseTarget } from "@toolcrib/guards";
+import type { Logger } from "@toolcrib/diagnostics";
+import { describePause, type Pause, PauseSet, type PauseTarget, parsePauseTarget } from "@toolcrib/guards";
 import { LiveValues } from "@toolcrib/lifecycle";
-import { type AuditStore, escapeUnsafe, type Pause, type PauseStore, toAuditClient } from "@toolcrib/store";
+import { type AuditStore, escapeUnsafe, type PauseStore, recordOrLog, toAuditClient } from "@toolcrib/store";
 import type { Identity } from "@toolcrib/tool";
 import { AdmissionError } from "./admission-error.ts";
 import type { GuardedOrigin, GuardedTarget } from "./guarded-call.ts";
@@ -149,7 +149,11 @@ export class Pauses {
     await store.put(pause);
     const cancelledCalls = this.#take(store.current());
     const status = toStatus(pause);
-    this.#record("guard.paused", { ...auditDataOf(status), by: toAuditClient(operator), cancelledCalls });
+    recordOrLog(this.#deps, "guard.paused", {
+      ...auditDataOf(status),
+      by: toAuditClient(operator),
+      cancelledCalls,
+    });
     return { pause: status, cancelledCalls };
   }
 
@@ -165,7 +169,8 @@ export class Pauses {
     const store = this.#requireStore();
     const isResumed = await store.delete(target);
     this.#take(store.current());
-    if (isResumed) this.#record("guard.resumed", { ...auditDataOf(target), by: toAuditClient(operator) });
+    if (isResumed)
+      recordOrLog(this.#deps, "guard.resumed", { ...auditDataOf(target), by: toAuditClient(operator) });
     return isResumed;
   }
 
@@ -264,14 +269,6 @@ export class Pauses {
   #requireStore(): PauseStore {
     if (this.#deps.store !== undefined) return this.#deps.store;
     throw new AdmissionError("PAUSE_INVALID", "Nothing can be paused: this gateway has no home");
-  }
-
-  #record(...[type, data]: Parameters<AuditStore["record"]>): void {
-    try {
-      this.#deps.audit.record(type, data);
-    } catch (error) {
-      this.#deps.logger.error({ type, reason: messageOf(error) }, "audit record could not be written");
-    }
   }
 }
 

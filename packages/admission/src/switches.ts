@@ -4,8 +4,8 @@
  * disabled does not run, and a tool that is disabled is in no list. The load of the configuration applies them.
  */
 
-import { didYouMean, type Logger, messageOf } from "@toolcrib/diagnostics";
-import { type AuditStore, type SwitchStore, toAuditClient } from "@toolcrib/store";
+import { didYouMean, type Logger } from "@toolcrib/diagnostics";
+import { type AuditStore, recordOrLog, type SwitchStore, toAuditClient } from "@toolcrib/store";
 import type { Identity } from "@toolcrib/tool";
 import { AdmissionError } from "./admission-error.ts";
 
@@ -64,7 +64,7 @@ export class Switches {
    * @throws {StoreError} when the change cannot be stored. Nothing is changed then.
    */
   async change({ kind, names, isEnabled }: SwitchRequest, operator: Identity): Promise<SwitchOutcome> {
-    const { store, now, audit, logger } = this.#deps;
+    const { store, now } = this.#deps;
     if (kind !== "server" && kind !== "tool")
       throw invalid(`"${kind.slice(0, 40)}" is neither server nor tool`, "write server ID, or tool NAME");
     const switchable = this.#deps.switchable();
@@ -94,11 +94,7 @@ export class Switches {
     );
     for (const name of changed) {
       const type = isEnabled ? "switch.enabled" : "switch.disabled";
-      try {
-        audit.record(type, { kind, name, by: toAuditClient(operator) });
-      } catch (error) {
-        logger.error({ type, reason: messageOf(error) }, "audit record could not be written");
-      }
+      recordOrLog(this.#deps, type, { kind, name, by: toAuditClient(operator) });
     }
     const unchanged = wanted.filter((name) => !changed.includes(name));
     return { kind, enabled: isEnabled, changed, unchanged };

@@ -25,6 +25,8 @@ export function callOf(client: string, name = "write") {
 export interface GuardEvents {
   readonly recorded: { readonly type: string; readonly data: object }[];
   readonly logged: string[];
+  /** Whether the trail refuses records, as one that is closing. */
+  isClosed: boolean;
 }
 
 /** Creates the guards of a gateway whose home is `home`. @param clock `ms` is the time since the epoch */
@@ -34,11 +36,16 @@ export function guardsOf(
   limits?: Parameters<typeof createGuards>[0],
   run = "1",
 ) {
-  const events: GuardEvents = { recorded: [], logged: [] };
+  const events: GuardEvents = { recorded: [], logged: [], isClosed: false };
   const log = (_fields: object, message: string): void => void events.logged.push(message);
   const now = () => clock.ms;
   const deps: GuardDeps = {
-    audit: { record: (type, data) => void events.recorded.push({ type, data }) },
+    audit: {
+      record: (type, data) => {
+        if (events.isClosed) throw new Error("the trail is closed");
+        events.recorded.push({ type, data });
+      },
+    },
     logger: { debug() {}, info() {}, warn: log, error: log },
     now,
     newCallId: () => run,

@@ -46,6 +46,21 @@ describe("Pauses", () => {
     }
   });
 
+  test("pauses and resumes although the trail takes no record, and logs each", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const { pauses, events } = guardsOf(directory.path, { ms: 0 });
+    const { target, origin } = callOf("ci");
+    events.isClosed = true;
+    await pauses.pause({ kind: "all", name: "" }, operator);
+    assert.equal(pauses.refusal(target, origin)?.error.code, "CALL_PAUSED");
+    assert.equal(await pauses.resume({ kind: "all", name: "" }, operator), true);
+    const line = "audit record could not be written";
+    assert.deepEqual(
+      events.logged.filter((message) => message === line),
+      [line, line],
+    );
+  });
+
   test("cancels the calls in flight that a pause is about, and counts them", async () => {
     await using directory = await makeTemporaryDirectory();
     const { pauses, events } = guardsOf(directory.path, { ms: 5000 });

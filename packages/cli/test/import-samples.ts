@@ -325,7 +325,7 @@ default_tools_approval_mode = "prompt"
       "includeTools": ["safe_tool"],
       "excludeTools": ["dangerous_tool"]
     },
-    "httpServer": { "httpUrl": "https://api.example.com/mcp", "headers": { "X-Custom-Header": "custom-value" }, "timeout": 5000 },
+    "httpServer": { "httpUrl": "https://api.example.com/mcp", "headers": { "X-Custom-Header": "custom-value", "TE": "trailers" }, "timeout": 5000 },
     "sseServer": { "url": "https://api.example.com/sse-endpoint" },
     "experimental": { "command": "experimental-mcp" }
   }

@@ -17,7 +17,7 @@ import { judgeArguments } from "./judge-arguments.ts";
 import { lintServerUrl } from "./server-url.ts";
 import { parseTemplate } from "./template.ts";
 import { inlineHint, toVariableName } from "./text-shape.ts";
-import { ownHeaders, urlContainsCredential } from "./transport-shape.ts";
+import { isOwnHeader, urlContainsCredential } from "./transport-shape.ts";
 
 /** A field whose literal value is a credential. */
 interface CredentialField {
@@ -90,7 +90,7 @@ export class ForeignTextReader {
       return {};
     }
     const pairs = node.entries.flatMap(({ key, keySpan, value }): [string, ConfigText][] => {
-      if (field === "headers" && ownHeaders.has(key.toLowerCase())) {
+      if (field === "headers" && isOwnHeader(key)) {
         const message = `Header ${quote(key)} of server ${this.#server} has no effect here: only Toolcrib sets it`;
         this.#reporter.report({ severity: "warning", code: "CONFIG_FOREIGN_FIELD", message, span: keySpan });
         return [];

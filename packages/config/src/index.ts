@@ -13,7 +13,6 @@ export { parseConfigLayer, type ServerDeclaration, type ToolspecDeclaration } fr
 export type {
   ConfigText,
   GatewayConfig,
-  PackageConfig,
   PolicyConfig,
   ToolServerConfig,
 } from "./config-types.ts";
@@ -36,3 +35,4 @@ export {
   listCatalogNames,
   readCatalogPair,
 } from "./toolspec-files.ts";
+export { isOwnHeader } from "./transport-shape.ts";

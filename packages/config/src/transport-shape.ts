@@ -158,13 +158,18 @@ export function urlContainsCredential(value: string): boolean {
   return looksLikeSecret(value) || parameters.some(looksLikeCredential);
 }
 
-/** Headers of the protocol and the connection, in lower case. */
-export const ownHeaders: ReadonlySet<string> = new Set(
+/** Headers of the protocol and of the connection (RFC 9110 section 7.6.1), in lower case. */
+const ownHeaders: ReadonlySet<string> = new Set(
   (
     "accept connection content-length content-type host keep-alive last-event-id mcp-method mcp-name " +
     "mcp-protocol-version mcp-session-id proxy-connection te trailer transfer-encoding upgrade"
   ).split(" "),
 );
+
+/** Whether only Toolcrib sets the header `name` of requests to a server, so that no configuration may. Ignores case. */
+export function isOwnHeader(name: string): boolean {
+  return ownHeaders.has(name.toLowerCase());
+}
 
 /** HTTP headers with references to secrets. */
 export const headersShape = createHeadersShape(false);
@@ -189,7 +194,7 @@ function createHeadersShape(isPerIdentity: boolean) {
 function inspectHeader(entry: MapEntry, seen: Set<string>, place: Place): void {
   const folded = entry.key.toLowerCase();
   const at = { span: entry.keySpan, path: place.path };
-  if (ownHeaders.has(folded)) {
+  if (isOwnHeader(folded)) {
     place.reporter.report({
       code: "CONFIG_HEADER_NOT_ALLOWED",
       message: `Header ${quote(entry.key)} cannot be declared: only Toolcrib sets it`,

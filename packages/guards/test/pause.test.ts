@@ -2,10 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PauseSet, parsePauseTarget } from "@toolcrib/guards";
+import { type Pause, PauseSet, parsePauseTarget } from "@toolcrib/guards";
 import { identityKey, localIdentity } from "@toolcrib/tool";
-
-type Pause = NonNullable<ReturnType<PauseSet["find"]>>;
 
 const operator = localIdentity("cli", "cli");
 const ci = localIdentity("token", "ci");

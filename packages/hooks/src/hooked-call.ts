@@ -7,11 +7,10 @@
  * time of hooks counts to the deadline of the call, and a cancellation or a pause ends the hook.
  */
 
-import { hash } from "node:crypto";
 import { CodedError, isCodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
-import { canonicalJson, isJsonObject, isSameJson, type JsonObject } from "@toolcrib/json";
+import { isJsonObject, isSameJson, type JsonObject } from "@toolcrib/json";
 import { stripHidden, type TextScrubber, wholeArguments } from "@toolcrib/redaction";
-import type { HookRecord } from "@toolcrib/store";
+import { type HookRecord, jsonDigest } from "@toolcrib/store";
 import { type HookPhase, type HookSubject, messageMaxLength } from "./hook-answer.ts";
 import { HookError } from "./hook-error.ts";
 import type {
@@ -334,7 +333,7 @@ export class HookedCall {
   #replaced(before: JsonObject, after: JsonObject): void {
     const last = this.#records.pop();
     if (last === undefined) return;
-    this.#records.push({ ...last, replacedDigest: digestOf(before), digest: digestOf(after) });
+    this.#records.push({ ...last, replacedDigest: jsonDigest(before), digest: jsonDigest(after) });
   }
 
   /** Notes that the last answer cannot be used: in the record, the counts and the log. */
@@ -451,8 +450,4 @@ function unexpected({ shownName }: HookableTarget, cause: unknown): HookError {
     cause,
     hint: operatorHint(undefined),
   });
-}
-
-function digestOf(value: JsonObject): string {
-  return `sha256:${hash("sha256", canonicalJson(value), "hex")}`;
 }

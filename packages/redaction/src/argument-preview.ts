@@ -9,6 +9,7 @@
  */
 
 import type { JsonObject, JsonValue } from "@toolcrib/json";
+import { redactRanges } from "./credential.ts";
 import { isCredentialArgument } from "./credential-variable.ts";
 import { type HiddenPlaces, placesIn } from "./hidden-places.ts";
 import type { TextScrubber } from "./hidden-value.ts";
@@ -224,13 +225,5 @@ function scrubStart(text: string, room: Room): { readonly start: string; readonl
 /** Returns `text` without recognizable credentials. */
 function withoutCredentials(text: string, { findCredentials }: Room): string {
   if (text.length < 8) return text;
-  const stretches = findCredentials(text).sort((a, b) => a.start - b.start);
-  let clean = "";
-  let at = 0;
-  for (const { start, end } of stretches) {
-    if (end <= at) continue;
-    clean += `${text.slice(at, Math.max(at, start))}[redacted]`;
-    at = end;
-  }
-  return at === 0 ? text : clean + text.slice(at);
+  return redactRanges(text, findCredentials(text));
 }

@@ -58,6 +58,21 @@ function addParameters(
   }
 }
 
+/** Returns `text` with `[redacted]` in place of each of `ranges`, which may overlap. */
+export function redactRanges(
+  text: string,
+  ranges: readonly { readonly start: number; readonly end: number }[],
+): string {
+  let clean = "";
+  let at = 0;
+  for (const { start, end } of ranges.toSorted((a, b) => a.start - b.start)) {
+    if (end <= at) continue;
+    clean += `${text.slice(at, Math.max(at, start))}[redacted]`;
+    at = end;
+  }
+  return at === 0 ? text : clean + text.slice(at);
+}
+
 /** Returns `text` with a space in place of each part that has the form of a credential. */
 export function omitCredentials(text: string): string {
   let kept = "";

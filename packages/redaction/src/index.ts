@@ -1,5 +1,6 @@
 // For other packages here.
 export { previewArguments, readableArguments, wholeArguments } from "./argument-preview.ts";
+export { cleanPlaces } from "./clean-places.ts";
 export {
   credentialRanges,
   looksLikeCredential,

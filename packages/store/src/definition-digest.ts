@@ -1,7 +1,7 @@
 /** The digest that identifies the content of a definition. */
 
 import { hash } from "node:crypto";
-import { canonicalJson } from "@toolcrib/json";
+import { jsonDigest } from "./json-digest.ts";
 
 const digests = new WeakMap<object, string>();
 
@@ -32,7 +32,7 @@ export function hasCanonicalForm(definition: object): boolean {
 
 function computeDigest(definition: object): string {
   try {
-    return `sha256:${hash("sha256", canonicalJson(definition), "hex")}`;
+    return jsonDigest(definition);
   } catch {
     return `${noFormStart}${hash("sha256", textOf(definition), "hex")}`;
   }

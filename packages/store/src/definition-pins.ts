@@ -25,6 +25,7 @@ import { digestOf, hasCanonicalForm } from "./definition-digest.ts";
 import type { Pin, PinKind } from "./pin-store.ts";
 import { PinWriter } from "./pin-writer.ts";
 import type { PinMemory } from "./quarantine.ts";
+import { recordOrLog } from "./record-or-log.ts";
 import { StoreError } from "./store-error.ts";
 
 /** The acceptance of the definitions of a source. */
@@ -217,7 +218,7 @@ export class DefinitionPins {
     }
     for (const [at, one] of listed.entries()) {
       const previousDigest = before[at]?.digest;
-      this.#record("definition.approved", {
+      recordOrLog(this.#deps, "definition.approved", {
         server: sourceId,
         kind: one.kind,
         tool: this.#shownId(one),
@@ -359,20 +360,19 @@ export class DefinitionPins {
       "definition changed and was accepted: its server is certified",
     );
     const digest = digestOf(definition);
-    this.#record("definition.changed", { server, kind, tool, digest, previousDigest, effect: "accepted" });
+    recordOrLog(this.#deps, "definition.changed", {
+      server,
+      kind,
+      tool,
+      digest,
+      previousDigest,
+      effect: "accepted",
+    });
   }
 
   /** The id of a definition in records and messages, without secrets. */
   #shownId(listed: ListedDefinition): ToolId {
     return this.#deps.scrubber.text(definitionId(listed));
-  }
-
-  #record(...[type, data]: Parameters<AuditStore["record"]>): void {
-    try {
-      this.#deps.audit.record(type, data);
-    } catch (error) {
-      this.#deps.logger.error({ type, reason: messageOf(error) }, "audit record could not be written");
-    }
   }
 }
 

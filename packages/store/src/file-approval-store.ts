@@ -12,6 +12,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import { ListenerSet } from "@toolcrib/lifecycle";
 import type { Unsubscribe } from "@toolcrib/tool";
 import type { Approval, ApprovalStore, ApprovedReach, Approver, StoredApproval } from "./approval-store.ts";
+import { ChangeQueue } from "./change-queue.ts";
 import { toHomeLayout } from "./home-layout.ts";
 import { conflict, full, RecordFile } from "./record-file.ts";
 import { StoreError } from "./store-error.ts";
@@ -52,8 +53,7 @@ class FileApprovalStore implements ApprovalStore {
   #problem: string | undefined;
   #watcher: FSWatcher | undefined;
   #settleTimer: NodeJS.Timeout | undefined;
-  /** The last change; changes of one process do not compete for the lock. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #changes = new ChangeQueue();
   #isOpen = true;
 
   constructor(home: string, { randomBytes, steps, onProblem = () => undefined }: ApprovalStoreDeps) {
@@ -131,7 +131,7 @@ class FileApprovalStore implements ApprovalStore {
     this.#isOpen = false;
     this.#watcher?.close();
     clearTimeout(this.#settleTimer);
-    await this.#last;
+    await this.#changes.settled();
   }
 
   #set(records: Map<string, StoredApproval>, approval: Approval, version: number): StoredApproval {
@@ -164,9 +164,7 @@ class FileApprovalStore implements ApprovalStore {
 
   async #change<R>(apply: (records: Map<string, StoredApproval>) => R): Promise<R> {
     this.#assertOpen();
-    const turn = this.#last.then(() => this.#file.change(apply));
-    this.#last = turn.catch(() => undefined);
-    const result = await turn;
+    const result = await this.#changes.run(() => this.#file.change(apply));
     if (this.#isOpen) await this.#read();
     return result;
   }

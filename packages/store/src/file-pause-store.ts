@@ -7,11 +7,12 @@
 
 import { join } from "node:path";
 import type { FileSteps } from "@toolcrib/files";
-import { type PauseTarget, parsePauseTarget, pauseKey } from "@toolcrib/guards";
+import { type Pause, type PauseTarget, parsePauseTarget, pauseKey } from "@toolcrib/guards";
 import type { JsonObject } from "@toolcrib/json";
+import { ChangeQueue } from "./change-queue.ts";
 import { parseApprover } from "./file-approval-store.ts";
 import { toHomeLayout } from "./home-layout.ts";
-import type { Pause, PauseState, PauseStore } from "./pause-store.ts";
+import type { PauseState, PauseStore } from "./pause-store.ts";
 import { full, RecordFile } from "./record-file.ts";
 import { StoreError } from "./store-error.ts";
 
@@ -39,8 +40,7 @@ class FilePauseStore implements PauseStore {
   readonly #path: string;
   #records: ReadonlyMap<string, Pause> = new Map();
   #state: PauseState = { kind: "unreadable", problem: new StoreError("STORE_UNREADABLE", "Not read yet") };
-  /** The last change; changes of one process do not compete for the lock. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #changes = new ChangeQueue();
   #isOpen = true;
 
   constructor(home: string, { randomBytes, steps }: PauseStoreDeps) {
@@ -105,7 +105,7 @@ class FilePauseStore implements PauseStore {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOpen = false;
-    await this.#last;
+    await this.#changes.settled();
   }
 
   async #read(): Promise<ReadonlyMap<string, Pause>> {
@@ -120,9 +120,7 @@ class FilePauseStore implements PauseStore {
 
   async #change<R>(apply: (records: Map<string, Pause>) => R): Promise<R> {
     this.#assertOpen();
-    const turn = this.#last.then(() => this.#file.change(apply));
-    this.#last = turn.catch(() => undefined);
-    const result = await turn;
+    const result = await this.#changes.run(() => this.#file.change(apply));
     if (this.#isOpen) await this.#read();
     return result;
   }

@@ -12,6 +12,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf, type FileSteps, reasonOf } from "@toolcrib/files";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
+import { ChangeQueue } from "./change-queue.ts";
 import { parseApprover } from "./file-approval-store.ts";
 import { type HomeLayout, toHomeLayout } from "./home-layout.ts";
 import type {
@@ -49,8 +50,7 @@ export function createPinStore(home: string, deps: PinStoreDeps): PinStore {
 class FilePinStore implements PinStore {
   readonly #layout: HomeLayout;
   readonly #deps: PinStoreDeps;
-  /** The last change; changes of one process do not compete for the lock. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #changes = new ChangeQueue();
   #isOpen = true;
 
   constructor(home: string, deps: PinStoreDeps) {
@@ -103,7 +103,7 @@ class FilePinStore implements PinStore {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOpen = false;
-    await this.#last;
+    await this.#changes.settled();
   }
 
   async #change<R>(
@@ -112,9 +112,7 @@ class FilePinStore implements PinStore {
   ): Promise<R> {
     this.#assertOpen();
     const name = toFileName(sourceId);
-    const turn = this.#last.then(() => apply(this.#fileOf(name), name));
-    this.#last = turn.catch(() => undefined);
-    return turn;
+    return this.#changes.run(() => apply(this.#fileOf(name), name));
   }
 
   #fileOf(name: string): RecordFile<StoredSourcePins> {

@@ -6,6 +6,7 @@
 import { join } from "node:path";
 import type { FileSteps } from "@toolcrib/files";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
+import { ChangeQueue } from "./change-queue.ts";
 import { createHome, type HomeLayout, toHomeLayout } from "./home-layout.ts";
 import { lockHome } from "./home-lock.ts";
 import { full, RecordFile } from "./record-file.ts";
@@ -40,8 +41,7 @@ class FileTestHistory implements TestHistory {
   readonly #layout: HomeLayout;
   readonly #deps: TestHistoryDeps;
   readonly #holds: RecordFile<BehaviourHold>;
-  /** The last change; changes of one process do not compete for the lock. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #changes = new ChangeQueue();
 
   constructor(home: string, deps: TestHistoryDeps) {
     this.#layout = toHomeLayout(home);
@@ -59,7 +59,7 @@ class FileTestHistory implements TestHistory {
         `Cannot store a run of the tests of "${run.toolId.slice(0, 100)}"`,
       );
     }
-    await this.#turn(() =>
+    await this.#changes.run(() =>
       this.#runs(run.toolId).change((records) => {
         records.set(keyOf(stored, records.size), stored);
         for (const key of keysToDrop(records)) records.delete(key);
@@ -73,7 +73,7 @@ class FileTestHistory implements TestHistory {
 
   hold(hold: BehaviourHold): Promise<void> {
     const stored = { ...hold, reason: hold.reason.slice(0, textMaxLength) };
-    return this.#turn(() =>
+    return this.#changes.run(() =>
       this.#holds.change((records) => {
         records.set(stored.toolId, stored);
         if (records.size > holdsMaxCount) throw full(this.#pathOf("holds.json"), `${holdsMaxCount} packages`);
@@ -86,18 +86,12 @@ class FileTestHistory implements TestHistory {
   }
 
   release(toolId: string): Promise<boolean> {
-    return this.#turn(() => this.#holds.change((records) => records.delete(toolId)));
+    return this.#changes.run(() => this.#holds.change((records) => records.delete(toolId)));
   }
 
   async takeSchedule(): Promise<Disposable | undefined> {
     await createHome(this.#layout);
     return lockHome(this.#layout, "test-schedule", "exclusive");
-  }
-
-  #turn<R>(apply: () => Promise<R>): Promise<R> {
-    const turn = this.#last.then(apply);
-    this.#last = turn.catch(() => undefined);
-    return turn;
   }
 
   #pathOf(name: string): string {

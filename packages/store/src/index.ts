@@ -25,7 +25,6 @@ export {
   approvedArgumentsMaxBytes,
   type CallApproval,
   CallApprovals,
-  type CallPermission,
 } from "./call-approvals.ts";
 export { digestOf } from "./definition-digest.ts";
 export {
@@ -43,9 +42,10 @@ export { createPinStore } from "./file-pin-store.ts";
 export { createTestHistory } from "./file-test-history.ts";
 export { openFingerprints } from "./fingerprint-key.ts";
 export { type HeadAnchors, openAnchors } from "./head-anchors.ts";
+export { jsonDigest } from "./json-digest.ts";
 export { MemorySessionStore } from "./memory-session-store.ts";
 export { openStore, type Store } from "./open-store.ts";
-export type { Pause, PauseStore } from "./pause-store.ts";
+export type { PauseStore } from "./pause-store.ts";
 export type { Pin, PinStore, SourcePins } from "./pin-store.ts";
 export {
   type PinMemory,
@@ -54,6 +54,7 @@ export {
   type QuarantineFinding,
 } from "./quarantine.ts";
 export { readTrail } from "./read-trail.ts";
+export { recordOrLog } from "./record-or-log.ts";
 export type {
   SavedTool,
   SavedToolChange,
@@ -67,5 +68,5 @@ export { SeenLabels } from "./seen-labels.ts";
 export type { SessionRecord, SessionStore } from "./session-store.ts";
 export { StoreError } from "./store-error.ts";
 export { SwitchStore } from "./switch-store.ts";
-export type { BehaviourHold, TestHistory, TestRun } from "./test-history.ts";
+export type { TestHistory, TestRun } from "./test-history.ts";
 export { verifyTrail } from "./verify-trail.ts";

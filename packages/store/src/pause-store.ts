@@ -5,11 +5,8 @@
  * The store stops no call.
  */
 
-import type { PauseSet, PauseTarget } from "@toolcrib/guards";
+import type { Pause, PauseTarget } from "@toolcrib/guards";
 import type { StoreError } from "./store-error.ts";
-
-/** A pause of the operator. */
-export type Pause = NonNullable<ReturnType<PauseSet["find"]>>;
 
 /** The pauses as of the last read. */
 export type PauseState =

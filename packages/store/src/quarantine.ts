@@ -7,13 +7,14 @@
  * the store, and its failures affect no list.
  */
 
-import { type Logger, messageOf } from "@toolcrib/diagnostics";
+import type { Logger } from "@toolcrib/diagnostics";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import type { Health, ToolId } from "@toolcrib/tool";
 import type { AuditStore } from "./audit-store.ts";
 import { digestOf } from "./definition-digest.ts";
 import type { Pin, PinKind, PinStore, SourcePins } from "./pin-store.ts";
 import { PinWriter } from "./pin-writer.ts";
+import { recordOrLog } from "./record-or-log.ts";
 
 /** A definition that is not offered, and why. */
 export interface QuarantineFinding {
@@ -202,28 +203,15 @@ export class Quarantine {
   }
 
   #report({ server, kind, id, code, reason, definition, previousDigest }: QuarantineFinding): void {
-    const { audit, logger, scrubber } = this.#deps;
+    const { logger, scrubber } = this.#deps;
     const shown = scrubber.text(reason);
     const tool = scrubber.text(id);
-    try {
-      if (previousDigest === undefined) {
-        audit.record("server.quarantined", { server, tool, reason: shown, code });
-      } else {
-        const digest = digestOf(definition);
-        audit.record("definition.changed", {
-          server,
-          kind,
-          tool,
-          digest,
-          previousDigest,
-          effect: "quarantined",
-        });
-      }
-    } catch (error) {
-      logger.error(
-        { type: "server.quarantined", reason: messageOf(error) },
-        "audit record could not be written",
-      );
+    if (previousDigest === undefined) {
+      recordOrLog(this.#deps, "server.quarantined", { server, tool, reason: shown, code });
+    } else {
+      const digest = digestOf(definition);
+      const change = { server, kind, tool, digest, previousDigest, effect: "quarantined" } as const;
+      recordOrLog(this.#deps, "definition.changed", change);
     }
     logger.warn({ server, tool, code, reason: shown }, "definition is quarantined");
   }

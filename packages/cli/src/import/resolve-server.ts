@@ -5,7 +5,7 @@
  */
 
 import type { ClientServer, ImportOAuth, ImportPart, ImportText } from "@toolcrib/clients";
-import { judgeArguments } from "@toolcrib/config";
+import { isOwnHeader, judgeArguments } from "@toolcrib/config";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 import { isCredentialVariable } from "@toolcrib/redaction";
 import type { FoundSecret } from "./import-types.ts";
@@ -106,7 +106,7 @@ class ServerResolver {
     const address = this.#value(url, "url", "url");
     const values: { [name: string]: JsonValue } = {};
     for (const [name, text] of headers) {
-      if (/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/.test(name) && !ownHeaders.test(name))
+      if (/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/.test(name) && !isOwnHeader(name))
         values[name] = this.#value(text, "header", name);
       else this.#notes.push(`the header ${JSON.stringify(name)} is not taken over: only Toolcrib sets it`);
     }
@@ -336,10 +336,6 @@ class ServerResolver {
 }
 
 type Shape = Pick<ResolvedServer, "transport" | "shown" | "unpinned">;
-
-/** Headers of the protocol and the connection. */
-const ownHeaders =
-  /^(?:accept|connection|content-length|content-type|host|keep-alive|last-event-id|mcp-method|mcp-name|mcp-protocol-version|mcp-session-id|proxy-connection|te|trailer|transfer-encoding|upgrade)$/i;
 
 function isCredentialPart(part: ImportPart): boolean {
   return typeof part !== "string" && "variable" in part && isCredentialVariable(part.variable);

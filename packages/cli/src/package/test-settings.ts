@@ -3,7 +3,7 @@
  * another publisher's package, so settings for that toolId are given only where the operator asks for it.
  */
 
-import type { GatewayConfig, PackageConfig } from "@toolcrib/config";
+import type { GatewayConfig } from "@toolcrib/config";
 import type { Manifest } from "@toolcrib/mcpkg";
 import { safeLine } from "../output/output.ts";
 
@@ -36,7 +36,10 @@ export function defaultsHint(toolId: string): string {
 }
 
 /** Returns what the entry of a package gives beyond the defaults. */
-export function givenSettings({ auth }: Manifest, config: PackageConfig): readonly string[] {
+export function givenSettings(
+  { auth }: Manifest,
+  config: GatewayConfig["packages"]["others"],
+): readonly string[] {
   const { trustState, credentials, endpointUrl, effective } = config;
   const { networkEgress, egressAllow, filesystemWrite, writePaths, readPaths } = effective;
   const named = Object.entries(credentials).map(

@@ -4,11 +4,10 @@
  * arguments, it holds all of them.
  */
 
-import { hash } from "node:crypto";
 import { argumentMaxLength, type OfflinePolicy } from "@toolcrib/cedar";
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
+import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import type { PolicyRequest, PolicyTarget } from "@toolcrib/policy";
-import type { AuditRecord } from "@toolcrib/store";
+import { type AuditRecord, jsonDigest } from "@toolcrib/store";
 import type { Identity } from "@toolcrib/tool";
 
 /** A record of a call that a policy decided about. */
@@ -75,7 +74,7 @@ interface RecordedArguments {
 function argumentsIn(preview: JsonValue | undefined, digest: string | undefined): RecordedArguments {
   const shown = isJsonObject(preview) ? preview : undefined;
   const whole = shown ?? {};
-  if (digest === `sha256:${hash("sha256", canonicalJson(whole), "hex")}`) {
+  if (digest === jsonDigest(whole)) {
     const none = { hasUnknown: false, isUnknown: () => false, isText: () => false };
     return { known: whole, unknown: none };
   }

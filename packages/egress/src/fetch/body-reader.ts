@@ -7,9 +7,9 @@
 
 import type { Transform } from "node:stream";
 import type { ByteScrubber } from "@toolcrib/redaction";
+import type { CreateDecoder } from "../content-codings.ts";
 import { EgressError } from "../egress-error.ts";
 import type { EgressCredential } from "../egress-types.ts";
-import type { CreateDecoder } from "./decoding.ts";
 
 /** The kept part of a body. */
 export interface ReadBody {

@@ -1,6 +1,7 @@
 /** Validates and scrubs the headers of a response, and drops those that are no longer valid. */
 
 import type { ByteScrubber, OnFound } from "@toolcrib/redaction";
+import { connectionHeaders } from "../connection-headers.ts";
 import { EgressError } from "../egress-error.ts";
 import type { EgressCredential } from "../egress-types.ts";
 
@@ -12,15 +13,10 @@ const namePattern = /^[a-z0-9!#$%&'*+.^_`|~-]+$/;
 const valuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Headers of the connection and of the body before decoding. */
 const dropped: ReadonlySet<string> = new Set([
-  "connection",
+  ...connectionHeaders,
   "content-encoding",
   "content-length",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-connection",
   "trailer",
-  "transfer-encoding",
-  "upgrade",
 ]);
 
 /**

@@ -1,6 +1,7 @@
 /** The head of a request, and its validation. Pure. */
 
 import type { Authority, Target } from "../authority.ts";
+import { requestConnectionHeaders } from "../connection-headers.ts";
 import { EgressError } from "../egress-error.ts";
 
 /** Method, target and headers of a request. */
@@ -24,24 +25,12 @@ const valuePattern = /^(?:[!-~](?:[\t -~]*[!-~])?)?$/;
 
 /** Headers of the connection and of the framing, which the sender creates. */
 const ownHeaders: ReadonlySet<string> = new Set([
-  "connection",
+  ...requestConnectionHeaders,
   "content-length",
   "expect",
   "http2-settings",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
   "trailer",
-  "transfer-encoding",
-  "upgrade",
 ]);
-
-/** Whether a header of this name, in lower case, belongs to the connection and is not passed on. */
-export function isConnectionHeader(name: string): boolean {
-  return ownHeaders.has(name);
-}
 
 /**
  * Validates the head of a request.

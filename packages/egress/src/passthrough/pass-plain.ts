@@ -6,6 +6,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline as joinStreams } from "node:stream/promises";
+import { requestConnectionHeaders } from "../connection-headers.ts";
 import { EgressError } from "../egress-error.ts";
 import type { EgressSource, NamedOrigin } from "../egress-types.ts";
 import type { Pipeline } from "../pipeline.ts";
@@ -27,11 +28,8 @@ export interface PlainPass {
   readonly limits: ProxyLimits;
 }
 
-/** Headers of one connection (RFC 9110 section 7.6.1), which end at a proxy. */
-const connectionHeaders: ReadonlySet<string> = new Set([
-  ...["connection", "proxy-connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"],
-  ...["proxy-authorization", "proxy-authenticate", "expect"],
-]);
+/** Headers that are not passed on: those of the connection and of the framing, which the sender creates. */
+const endingHeaders: ReadonlySet<string> = new Set([...requestConnectionHeaders, "expect", "trailer"]);
 
 /** Passes one request on, and its response back. Never rejects. */
 export async function passPlain(pass: PlainPass): Promise<void> {
@@ -91,7 +89,7 @@ async function send(
 }
 
 function isPassed([name]: readonly [string, string]): boolean {
-  return !connectionHeaders.has(name.toLowerCase());
+  return !endingHeaders.has(name.toLowerCase());
 }
 
 function countTo(maxBytes: number) {

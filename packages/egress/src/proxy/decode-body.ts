@@ -4,18 +4,9 @@
  * decoded body.
  */
 
-import { pipeline, type Readable, type Transform } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+import { pipeline, type Readable } from "node:stream";
+import { type CreateDecoder, codingsOf, decoderOf } from "../content-codings.ts";
 import { type BodySource, fromReadable, toReadable } from "./body-source.ts";
-
-/** The supported encodings. */
-const decoders: { readonly [encoding: string]: () => Transform } = {
-  gzip: () => createGunzip(),
-  "x-gzip": () => createGunzip(),
-  deflate: () => createInflate(),
-  br: () => createBrotliDecompress(),
-  zstd: () => createZstdDecompress(),
-};
 
 /** The encodings that an origin can choose from. "deflate" is omitted: servers disagree about its format. */
 const offered: ReadonlySet<string> = new Set(["identity", "gzip", "x-gzip", "br", "zstd"]);
@@ -25,11 +16,8 @@ const encodingsMaxCount = 3;
 
 /** Parses the values of `Content-Encoding`, the outermost encoding last. Returns `undefined` if one is not supported. */
 export function readEncodings(values: readonly string[]): readonly string[] | undefined {
-  const names = values
-    .flatMap((value) => value.split(","))
-    .map((name) => name.trim().toLowerCase())
-    .filter((name) => name !== "" && name !== "identity");
-  const isKnown = names.every((name) => Object.hasOwn(decoders, name));
+  const names = codingsOf(values);
+  const isKnown = names.every((name) => decoderOf(name) !== undefined);
   return isKnown && names.length <= encodingsMaxCount ? names : undefined;
 }
 
@@ -37,7 +25,7 @@ export function readEncodings(values: readonly string[]): readonly string[] | un
 export function decodeBody(body: BodySource, encodings: readonly string[]): BodySource {
   if (encodings.length === 0) return body;
   const decoded = encodings.reduceRight<Readable>((encoded, name) => {
-    const decoder = (decoders[name] as () => Transform)();
+    const decoder = (decoderOf(name) as CreateDecoder)();
     // The decoder reports the error too, and has a listener.
     pipeline(encoded, decoder, () => {});
     return decoder;

@@ -1,6 +1,7 @@
 /** Headers as lists of alternating names and values, which preserve order, case and repetition. Pure. */
 
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2";
+import { requestConnectionHeaders } from "../connection-headers.ts";
 import type { RawHeaders } from "./client-exchange.ts";
 
 /** Converts to the form of `node:http2`: names in lower case, all values of a repeated name in an array. */
@@ -55,24 +56,13 @@ export function withoutHeaders(raw: RawHeaders, names: ReadonlySet<string>): str
   return kept;
 }
 
-/** Headers of a single connection: those of RFC 9110 §7.6.1, and others in common use. */
-const connectionHeaders = [
-  "connection",
-  "keep-alive",
-  "proxy-connection",
-  "proxy-authenticate",
-  "proxy-authentication-info",
-  "proxy-authorization",
-  "te",
-  "transfer-encoding",
-  "upgrade",
-  "http2-settings",
-];
+/** Headers that end here, also those that `Connection` should list and does not. `Trailer` describes the message. */
+const endingHeaders = [...requestConnectionHeaders, "http2-settings", "proxy-authentication-info"];
 
 /** Returns the names of the connection headers of `raw`, including those that `Connection` lists. */
 export function connectionOptions(raw: RawHeaders): ReadonlySet<string> {
   const listed = valuesOf(raw, "connection").flatMap((value) =>
     value.split(",").map((name) => name.trim().toLowerCase()),
   );
-  return new Set([...connectionHeaders, ...listed]);
+  return new Set([...endingHeaders, ...listed]);
 }

@@ -6,11 +6,11 @@
  * that needs an approval asks for its own.
  */
 
-import { hash } from "node:crypto";
 import { type ApprovableSteps, askApproval, type CallJournal, isApprovalNeeded } from "@toolcrib/admission";
 import type { CodedError } from "@toolcrib/diagnostics";
-import { canonicalJson, type JsonObject } from "@toolcrib/json";
+import type { JsonObject } from "@toolcrib/json";
 import type { Decision } from "@toolcrib/policy";
+import { jsonDigest } from "@toolcrib/store";
 import { type Identity, identityKey, isOperator, type PlannedCall } from "@toolcrib/tool";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { validateArguments, withFixedArguments } from "./check-values.ts";
@@ -163,7 +163,7 @@ function planSteps(
 function toStep(deps: ApproveCallDeps, planned: PlannedCall, identity: Identity): Step {
   const target = deps.targetOf(identity, planned.tool);
   const args = plannedArguments(target, planned);
-  const argumentsDigest = args === undefined ? undefined : digestOf(args);
+  const argumentsDigest = args === undefined ? undefined : jsonDigest(args);
   const needsApproval =
     target !== undefined && isApprovalNeeded(target, identity) && !deps.isWaived(target, args ?? {});
   // A chain within a chain shows its own steps when it is called.
@@ -222,7 +222,7 @@ function shownStep(
 }
 
 function digestOfSteps(steps: readonly Step[]): string {
-  return digestOf(
+  return jsonDigest(
     steps.map(({ step, tool, target, mapping, argumentsDigest, needsApproval, approvedKey }) => [
       step,
       target?.id ?? tool,
@@ -233,8 +233,4 @@ function digestOfSteps(steps: readonly Step[]): string {
       approvedKey !== undefined,
     ]),
   );
-}
-
-function digestOf(value: Parameters<typeof canonicalJson>[0]): string {
-  return `sha256:${hash("sha256", canonicalJson(value), "hex")}`;
 }

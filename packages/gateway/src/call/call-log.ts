@@ -4,10 +4,16 @@
  * decides where each goes.
  */
 
-import { type CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
+import type { CodedError, Logger } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import type { Decision, TrustViolation } from "@toolcrib/policy";
-import type { AuditCallSubject, AuditEvents, AuditStore, HookRecord } from "@toolcrib/store";
+import {
+  type AuditCallSubject,
+  type AuditEvents,
+  type AuditStore,
+  type HookRecord,
+  recordOrLog,
+} from "@toolcrib/store";
 import { isInputRequired, type ToolResult } from "@toolcrib/tool";
 import type { CallTrace, TraceCall } from "../telemetry/traced-call.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
@@ -135,7 +141,7 @@ export class CallLog {
     const reason = decision?.reason ?? error?.message;
     const rule = decision?.rule ?? facts.rule;
     const kind = facts.isApprovalMissing === true ? "approve" : "deny";
-    this.#record("call.denied", {
+    recordOrLog(this.#deps, "call.denied", {
       ...subject,
       outcome: "denied",
       decision: kind,
@@ -157,7 +163,7 @@ export class CallLog {
   violation(subject: AuditCallSubject, { rule, reason }: TrustViolation): void {
     const { callId, client, tool, server } = subject;
     const effect = rule.effect === "block" ? "blocked" : "recorded";
-    this.#record(rule.event, { callId, client, tool, server, rule: rule.id, reason, effect });
+    recordOrLog(this.#deps, rule.event, { callId, client, tool, server, rule: rule.id, reason, effect });
   }
 
   /** A result has sentences that are addressed to a model. */
@@ -165,7 +171,8 @@ export class CallLog {
     { callId, client, tool, server }: AuditCallSubject,
     findings: AuditEvents["result.suspicious"]["findings"],
   ): void {
-    if (findings.length > 0) this.#record("result.suspicious", { callId, client, tool, server, findings });
+    if (findings.length > 0)
+      recordOrLog(this.#deps, "result.suspicious", { callId, client, tool, server, findings });
   }
 
   completed(
@@ -180,7 +187,7 @@ export class CallLog {
     const isError = result.isError === true;
     const code = codeOf(result);
     const outcome = isError ? "tool_error" : "ok";
-    this.#record("call.completed", { ...subject, outcome, code, ...facts });
+    recordOrLog(this.#deps, "call.completed", { ...subject, outcome, code, ...facts });
     this.#deps.metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
     trace?.finished({ outcome, code, durationMs, resultBytes });
   }
@@ -197,7 +204,7 @@ export class CallLog {
     const { metrics, logger } = this.#deps;
     const isCancelled = error.code === "CALL_CANCELLED" || error.code === "CALL_PAUSED";
     const outcome = isCancelled ? "cancelled" : "failed";
-    this.#record("call.completed", {
+    recordOrLog(this.#deps, "call.completed", {
       ...subject,
       outcome,
       code: error.code,
@@ -220,16 +227,6 @@ export class CallLog {
     if (this.#warned.has(key) || this.#warned.size > maxWarnings) return;
     this.#warned.add(key);
     this.#deps.logger.warn(fields, message);
-  }
-
-  /** Records an event. A trail that is closing refuses a completion; the call is answered regardless. */
-  #record(...[type, data]: Parameters<CallLogDeps["audit"]["record"]>): void {
-    const { audit, logger } = this.#deps;
-    try {
-      audit.record(type, data);
-    } catch (error) {
-      logger.error({ type, reason: messageOf(error) }, "audit record could not be written");
-    }
   }
 }
 

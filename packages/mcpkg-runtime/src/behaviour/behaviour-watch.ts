@@ -14,7 +14,7 @@ import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import type { SchemaValidator } from "@toolcrib/json";
 import type { ToolPackage } from "@toolcrib/mcpkg";
 import type { InstalledPackage } from "@toolcrib/mcpkg-install";
-import { type BehaviourHold, createTestHistory, type TestHistory } from "@toolcrib/store";
+import { createTestHistory, type TestHistory } from "@toolcrib/store";
 import { localIdentity } from "@toolcrib/tool";
 import type { PackagesContext } from "../installed/packages-context.ts";
 import type { PackageSource } from "../package-source.ts";
@@ -22,6 +22,8 @@ import { type BehaviourChange, compareRuns } from "../tests/compare-runs.ts";
 import { runPackageTests, type TestResults } from "../tests/run-package-tests.ts";
 import { baselineOf, newChanges } from "./behaviour-baseline.ts";
 import { recordTestRun } from "./test-records.ts";
+
+type BehaviourHold = Parameters<TestHistory["hold"]>[0];
 
 /** A package that is offered. */
 export interface WatchedPackage {

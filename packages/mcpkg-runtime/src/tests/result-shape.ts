@@ -1,7 +1,7 @@
 /** The shape of a result: its members and their types, without values. Pure. */
 
-import { hash } from "node:crypto";
 import { canonicalJson, isJsonObject, type JsonValue } from "@toolcrib/json";
+import { jsonDigest } from "@toolcrib/store";
 
 /** Levels, members of an object and items of a list that count. */
 const limits = { depth: 16, members: 500, items: 1000 } as const;
@@ -11,7 +11,7 @@ const limits = { depth: 16, members: 500, items: 1000 } as const;
  * Lists have the shapes of their items, in any number and order.
  */
 export function shapeOf(value: JsonValue): string {
-  return `sha256:${hash("sha256", canonicalJson(outlineOf(value, 0)), "hex")}`;
+  return jsonDigest(outlineOf(value, 0));
 }
 
 function outlineOf(value: JsonValue, depth: number): JsonValue {

@@ -8,10 +8,9 @@
  * client and no imported package contains one.
  */
 
-import { hash } from "node:crypto";
 import type { Diagnostic } from "@toolcrib/diagnostics";
-import { canonicalJson, isJsonObject, type JsonObject } from "@toolcrib/json";
-import type { ApprovalStore, SavedTool } from "@toolcrib/store";
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import { type ApprovalStore, jsonDigest, type SavedTool } from "@toolcrib/store";
 import { type CallContext, type Identity, isListedFor, isOperator, isSameIdentity } from "@toolcrib/tool";
 import type { CompositeError } from "../run/outcome.ts";
 import { digestCode, keptReachOf } from "./tool-facts.ts";
@@ -65,7 +64,7 @@ function digestOf({ name, description, inputSchema, code, toolcrib }: SavedTool)
   const { tools, dynamic } = reach;
   const owner = toolcrib?.["owner"] ?? {};
   const bound = { owner, name, description, inputSchema, code, reach: { tools, dynamic } };
-  return `sha256:${hash("sha256", canonicalJson(bound))}`;
+  return jsonDigest(bound);
 }
 
 /** Returns whether `tool` runs with the permissions of its caller alone. No I/O. */
