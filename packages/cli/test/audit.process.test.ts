@@ -131,6 +131,12 @@ test("records that are not about a call say what happened", async () => {
     audit.record("guard.resumed", { kind: "all", by });
     audit.record("token.revoked", { name: "ci", by });
     audit.record("config.changed", { files: ["toolcrib.yaml"], digest: digest("3"), changed: ["serve"] });
+    audit.record("config.changed", {
+      files: ["toolcrib.yaml"],
+      digest: digest("3"),
+      changed: ["tool_servers.files"],
+      loosened: [{ server: "files", changes: ["network_egress from deny to allow", "no sandbox"] }],
+    });
     audit.record("secret.used", { server: "crm", host: "api.example.com", credential: "key", secret: "CRM" });
     audit.record("tool.saved", { tool: "saved:x", codeDigest: digest("4"), reach: ["files:read"] });
   }
@@ -160,6 +166,7 @@ test("records that are not about a call say what happened", async () => {
     "guard.resumed everything cli",
     "token.revoked ci cli",
     "config.changed toolcrib.yaml; changed: serve",
+    "config.changed toolcrib.yaml; changed: tool_servers.files; files may do more: network_egress from deny to allow, no sandbox",
     "secret.used crm CRM, api.example.com",
     "tool.saved saved:x code 444444444444, calls files:read",
   ]);

@@ -82,4 +82,18 @@ test("a change that opens a server is a warning in the log, and another change o
   writeConfig(directory, [{ ...server, trust_state: "verified", containment: { network_egress: "deny" } }]);
   await waitUntil(() => applied() === 3);
   assert.equal(gateway.stderr().split("allows more than before").length, 2);
+
+  // The audit trail has what the log warned of.
+  let recorded: unknown[] = [];
+  await waitUntil(async () => {
+    const { stdout } = await runToolcrib(["audit", "export"], setting);
+    const records = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    recorded = records.filter(({ type }) => type === "config.changed").map(({ data }) => data.loosened);
+    return recorded.length === 4;
+  });
+  const opened = [{ server: "probe", changes: ["network_egress from deny to allow"] }];
+  assert.deepEqual(recorded, [undefined, undefined, opened, undefined]);
 });

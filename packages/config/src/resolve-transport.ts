@@ -80,16 +80,9 @@ async function resolveNetwork(
     const variable = (name: string) => resolver.variable(name);
     const named = text === "env" && URL.canParse(url) ? environmentProxy(url, variable) : text;
     if (named !== undefined && named !== "env" && named !== "") {
-      if (URL.canParse(named) && /^https?:$/.test(new URL(named).protocol)) network.proxy = named;
-      else {
-        const hint = "write http://host:port, or env";
-        report({
-          code: "CONFIG_URL_INVALID",
-          message: "transport.proxy is not an http or https URL",
-          hint,
-          span: proxy.span,
-        });
-      }
+      const problem = proxyProblem(named);
+      if (problem === undefined) network.proxy = named;
+      else report({ code: "CONFIG_URL_INVALID", ...problem, span: proxy.span });
       rememberPassword(named, resolver);
     }
   }
@@ -109,10 +102,37 @@ async function resolveNetwork(
   return Object.keys(network).length === 0 ? undefined : network;
 }
 
+/** Returns why `url` cannot be the URL of a proxy; the texts have no password. */
+function proxyProblem(url: string): Pick<Problem, "message" | "hint"> | undefined {
+  const { protocol, username, password } = URL.canParse(url) ? new URL(url) : noUrl;
+  if (!/^https?:$/.test(protocol)) {
+    return {
+      message: "transport.proxy is not an http or https URL",
+      hint: "write http://host:port, or env",
+    };
+  }
+  if (decoded(username) !== undefined && decoded(password) !== undefined) return undefined;
+  return {
+    message: "transport.proxy has a user or password with a percent sign that encodes no character",
+    hint: "write a percent sign in the user or password as %25",
+  };
+}
+
+const noUrl = { protocol: "", username: "", password: "" } as const;
+
 /** A password in the URL of a proxy is a secret like any other. */
 function rememberPassword(url: string, resolver: SecretResolver): void {
-  const password = URL.canParse(url) ? new URL(url).password : "";
-  if (password !== "") resolver.remember(decodeURIComponent(password));
+  const { password } = URL.canParse(url) ? new URL(url) : noUrl;
+  if (password !== "") resolver.remember(decoded(password) ?? password);
+}
+
+/** Returns `text` without percent-encoding; undefined for a percent sign that encodes no character. */
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The texts of one server's declaration, each resolved when it is asked for. */

@@ -455,3 +455,17 @@ test("resolveTransport() follows HTTPS_PROXY, HTTP_PROXY and NO_PROXY, and never
   }
   assert.equal(await proxyTo("https://10.0.0.1/"), "http://secure:1");
 });
+
+test("resolveTransport() rejects a proxy whose password cannot be decoded, without revealing it", async () => {
+  const server = serverOf(
+    "tool_servers: [{ id: a, transport: { kind: streamable_http, url: https://a.test/, proxy: { secret_key_ref: { env: P } } } }]",
+  );
+  for (const password of ["hunter%zz2", "hunter2%", "hunter%ff2"]) {
+    const secrets = resolver({ P: `http://me:${password}@proxy.test:1` });
+    const { code, message } = await failureOf(server, secrets);
+    assert.equal(code, "CONFIG_URL_INVALID");
+    assert.match(message, /transport\.proxy has a user or password with a percent sign/);
+    assert.doesNotMatch(message, /hunter/);
+    assert.ok(secrets.values().includes(password));
+  }
+});

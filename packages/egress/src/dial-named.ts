@@ -87,7 +87,7 @@ async function lookup(host: string, resolve: ResolveHost, signal: AbortSignal): 
   });
 }
 
-/** @throws {EgressError} `EGRESS_UNREACHABLE` for a proxy of another protocol; the message has no password. */
+/** @throws {EgressError} `EGRESS_UNREACHABLE` for a URL that cannot be used; the message has no password. */
 function parseProxy(text: string): { host: string; port: number; authorization: string | undefined } {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "http:") {
@@ -95,11 +95,23 @@ function parseProxy(text: string): { host: string; port: number; authorization: 
       hint: "write https_proxy as http://HOST:PORT; SOCKS and HTTPS proxies are not supported",
     });
   }
-  const { username, password } = url;
-  const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const user = userOf(url);
   return {
     host: url.hostname.replace(/^\[|\]$/g, ""),
     port: url.port === "" ? 80 : Number(url.port),
     authorization: user === ":" ? undefined : `Basic ${Buffer.from(user).toString("base64")}`,
   };
+}
+
+/** Returns the decoded user and password, `:` without both. @throws {EgressError} as `parseProxy` */
+function userOf({ username, password }: URL): string {
+  try {
+    return `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  } catch {
+    throw new EgressError(
+      "EGRESS_UNREACHABLE",
+      "Cannot use the configured proxy: its user or password has a percent sign that encodes no character",
+      { hint: "write a percent sign in the user or password of https_proxy as %25" },
+    );
+  }
 }

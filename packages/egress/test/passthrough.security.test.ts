@@ -220,3 +220,20 @@ test("a named origin is reached through the proxy of the operator, with its cred
     proxies.close();
   }
 });
+
+test("a proxy of the operator whose password cannot be decoded is an error that says so, without the password", async () => {
+  const origins = [{ scheme: "http", host: "registry", port: 8081 }] as const;
+  for (const password of ["50%zz", "half%", "%ff"]) {
+    await using fixture = await startProxyFixture({
+      allow: [],
+      origins,
+      via: () => `http://me:${password}@127.0.0.1:9`,
+    });
+    const proxy = new URL(fixture.proxy.url);
+    const socket = connectTcp(Number(proxy.port), proxy.hostname);
+    socket.write("GET http://registry:8081/x HTTP/1.1\r\nHost: registry:8081\r\nConnection: close\r\n\r\n");
+    const answer = await readToEnd(socket);
+    assert.match(answer, /^HTTP\/1\.1 502 .*EGRESS_UNREACHABLE.*percent sign.*%25/s, answer);
+    assert.equal(answer.includes(password), false, answer);
+  }
+});

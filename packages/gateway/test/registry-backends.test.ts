@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { inspect } from "node:util";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
@@ -96,6 +97,55 @@ describe("a backend", () => {
       message: /"mem:upper" failed: .*the pipe is too long/,
       data: { cause: "CALL_FAILED" },
     });
+  });
+
+  it("fails a call with an error that has its secret nowhere, whatever a transport or a function throws", async () => {
+    const secret = "key\"o'f`\\mine-7431";
+    const circular = new Error("it calls itself");
+    circular.cause = new Error(`again with ${secret}`, { cause: circular });
+    const coded = new McpError("MCP_REMOTE_ERROR", "it refuses", { rpcCode: -32099 });
+    const nested = (depth: number): Error =>
+      depth === 0 ? new Error(secret) : new Error(`at ${depth}`, { cause: nested(depth - 1) });
+    const thrown: { readonly [name: string]: unknown } = {
+      text: `no access with ${secret}`,
+      message: new Error(`no access with ${secret}`),
+      cause: new Error("no access", { cause: new Error("refused", { cause: secret }) }),
+      "deep causes": nested(30),
+      "circular causes": circular,
+      "own field": Object.assign(new Error("not found"), { spawnargs: ["--key", secret] }),
+      errors: new AggregateError([new Error("one"), new Error(secret)], "both"),
+      object: new Error("no access", { cause: { request: { headers: { all: [{ key: secret }] } } } }),
+      list: new Error("no access", { cause: [...Array(150).fill("x"), secret] }),
+      "long text": new Error("no access", { cause: { body: "x".repeat(20_000) + secret } }),
+      "field of a coded error": Object.assign(coded, { request: { key: secret } }),
+    };
+    const sdk = startSdkServer();
+    let failure: unknown;
+    const transport = (): ClientTransport => {
+      const inner = sdk.connect();
+      const send: ClientTransport["send"] = (message) => {
+        if ("method" in message && message.method === "tools/call") throw failure;
+        return inner.send(message);
+      };
+      return { ...inner, send };
+    };
+    await using registry = createRegistry();
+    registry.registerBackend({ name: "mem", transport, headers: { "X-Api-Key": secret } });
+    await registry.start();
+    registry.registerLocal("fail", "Fails", anything, () => {
+      throw failure;
+    });
+    for (const [name, value] of Object.entries(thrown)) {
+      failure = value;
+      for (const tool of ["mem:upper", "fail"]) {
+        const error = await registry.execute(tool, { text: "hi" }).then(
+          () => assert.fail(name),
+          (one: unknown) => one,
+        );
+        const shown = inspect(error, { depth: 50, maxArrayLength: null, maxStringLength: null });
+        assert.doesNotMatch(shown, /mine-7431/, `${tool}: ${name}`);
+      }
+    }
   });
 
   it("is connected when it is registered after the start, and removed when it is unregistered", async () => {

@@ -282,6 +282,8 @@ export interface ConfigChanged {
   readonly needsRestart?: readonly string[];
   /** Why parts of the change are not in force. */
   readonly incomplete?: readonly string[];
+  /** Servers whose containment allows more than before, with what opened, such as `network_egress from deny to allow`. Never empty. */
+  readonly loosened?: readonly { readonly server: string; readonly changes: readonly string[] }[];
 }
 
 /** A changed configuration is not used, because it has errors. */

@@ -65,6 +65,8 @@ export class SeenLabels {
   readonly #writes = new Map<string, { readonly labels: readonly string[]; readonly done: Promise<void> }>();
   /** Settles after the last read or write of the file. A read must not undo a write that began after it. */
   #turn: Promise<unknown> = Promise.resolve();
+  /** The records from which `#seen` was built. */
+  #applied?: ReadonlyMap<string, LabelledClient>;
   #isUnknown = true;
   #problem: string | undefined;
 
@@ -105,9 +107,7 @@ export class SeenLabels {
   async #read(): Promise<void> {
     try {
       const records = await this.#file.read();
-      this.#seen.clear();
-      for (const [key, { labels }] of records) this.#seen.set(key, new Set(labels.map(({ label }) => label)));
-      for (const [key, labels] of this.#unwritten) this.#remember(key, labels);
+      if (records !== this.#applied) this.#apply(records);
       this.#isUnknown = false;
       this.#problem = undefined;
     } catch (thrown) {
@@ -116,6 +116,13 @@ export class SeenLabels {
       if (error.message !== this.#problem) this.#deps.onProblem?.(error);
       this.#problem = error.message;
     }
+  }
+
+  #apply(records: ReadonlyMap<string, LabelledClient>): void {
+    this.#seen.clear();
+    for (const [key, { labels }] of records) this.#seen.set(key, new Set(labels.map(({ label }) => label)));
+    for (const [key, labels] of this.#unwritten) this.#remember(key, labels);
+    this.#applied = records;
   }
 
   /** The labels that a client has seen, in alphabetical order. */
@@ -197,7 +204,9 @@ export class SeenLabels {
     return meant;
   }
 
+  /** A client for which the file has no place is not remembered: it counts as having seen every label. */
   #remember(key: string, labels: Iterable<string>): void {
+    if (!this.#seen.has(key) && this.#seen.size >= maxClients) return;
     this.#seen.set(key, new Set([...(this.#seen.get(key) ?? []), ...labels]));
   }
 }

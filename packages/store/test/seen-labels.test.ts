@@ -80,3 +80,54 @@ test("gateways that add labels at the same time lose none of them", async () => 
     }
   }
 });
+
+test("a refresh does not go through the clients of a file that has not changed", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = directory.join("home");
+  const labels = new SeenLabels(home, base);
+  await labels.add(ci, ["personal"], call);
+  await labels.refresh();
+  const [record] = await labels.list();
+  assert.ok(record !== undefined);
+  let reads = 0;
+  const own = record.labels;
+  Object.defineProperty(record, "labels", {
+    get() {
+      reads += 1;
+      return own;
+    },
+  });
+  await labels.refresh();
+  assert.equal(reads, 0);
+  assert.deepEqual(labels.seen(ci), ["personal"]);
+  // What another gateway changes is seen all the same.
+  const other = new SeenLabels(home, base);
+  await other.add(ci, ["secret"], call);
+  await labels.refresh();
+  assert.deepEqual(labels.seen(ci), ["personal", "secret"]);
+  await other.forget(() => true);
+  await labels.refresh();
+  assert.deepEqual(labels.seen(ci), []);
+});
+
+test("a client for which the file has no place has seen every label, also while and after one is added", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = directory.join("home");
+  const labels = new SeenLabels(home, base);
+  await labels.add(ci, ["personal"], call);
+  const { labels: own } = (await labels.list())[0] ?? assert.fail();
+  const records = Array.from({ length: 10_000 }, (_, at) => ({
+    client: localIdentity("token", `c${at}`),
+    labels: own,
+  }));
+  writeFileSync(directory.join("home/seen-labels.json"), JSON.stringify({ format: 1, records }));
+  await labels.refresh();
+  const late = localIdentity("token", "late");
+  assert.deepEqual(labels.seen(late), base.known);
+  const adding = labels.add(late, ["personal"], call);
+  assert.deepEqual(labels.seen(late), base.known, "while it is added");
+  await adding;
+  assert.deepEqual(labels.seen(late), base.known, "after it was added");
+  await labels.refresh();
+  assert.deepEqual(labels.seen(late), base.known, "after a refresh");
+});

@@ -46,11 +46,11 @@ const details: { readonly [Type in string]?: (fields: Fields) => string } = {
       findingsOf(passedOver ?? [], ({ id, reason }) => `${textOf(id)} (${textOf(reason)})`) || undefined,
     ),
   "behaviour.changed": ({ effect, test, kind, reason }) => joined(": ", effect, test, kind, reason),
-  "config.changed": ({ files, changed }) =>
+  "config.changed": ({ files, changed, loosened = [] }) =>
     joined(
-      "; changed: ",
-      listOf(files),
-      Array.isArray(changed) && changed.length > 0 ? listOf(changed) : undefined,
+      "; ",
+      joined("; changed: ", listOf(files), listOf(changed) || undefined),
+      ...(Array.isArray(loosened) ? loosened : []).map(openedOf),
     ),
   "config.rejected": ({ problem, digest }) => joined("; in force: ", problem, shortDigest(digest)),
   "policy.changed": digestsOf,
@@ -86,6 +86,11 @@ const details: { readonly [Type in string]?: (fields: Fields) => string } = {
     `${textOf(count)} records lost from ${textOf(from)} to ${textOf(to)}`,
   "audit.limited": ({ count }) => `${textOf(count)} refused calls`,
 };
+
+function openedOf(loosened: unknown): string {
+  const { server, changes } = (loosened ?? {}) as Fields;
+  return `${textOf(server)} may do more: ${listOf(changes)}`;
+}
 
 function changeOf(fields: Fields): string {
   return joined(" ", fields["kind"], digestsOf(fields));

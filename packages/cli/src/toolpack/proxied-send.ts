@@ -49,12 +49,26 @@ export function findHttpsProxy(
       hint: "write it as http://host:port",
     });
   }
-  const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  const user = userOf(url);
+  if (user === undefined) {
+    throw new CliError("CLI_USAGE", `${name} has a percent sign that encodes no character`, {
+      hint: "write a percent sign in the user or password as %25",
+    });
+  }
   return {
     host: url.hostname.replace(/^\[|\]$/g, ""),
     port: url.port === "" ? 80 : Number(url.port),
     authorization: user === ":" ? undefined : `Basic ${Buffer.from(user).toString("base64")}`,
   };
+}
+
+/** Returns the decoded user and password, `:` without both; undefined where they cannot be decoded. */
+function userOf({ username, password }: URL): string | undefined {
+  try {
+    return `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Creates a function that sends requests through `proxy`. @param roots trusted certificates, PEM */

@@ -443,6 +443,11 @@ checkRefusal(
   /HTTPS_PROXY is not the address of an HTTP proxy/,
 );
 checkRefusal(
+  "a proxy with a password that cannot be decoded",
+  { env: { HTTPS_PROXY: "http://me:50%zz@127.0.0.1:9" } },
+  /CLI_USAGE: HTTPS_PROXY has a percent sign that encodes no character\nhint: .*%25/,
+);
+checkRefusal(
   "no certificates",
   { env: { SSL_CERT_FILE: "manifest.yaml" } },
   /Cannot read SSL_CERT_FILE: the file contains no certificate/,

@@ -32,7 +32,7 @@ const shownErrors = { depth: 10, maxArrayLength: 1000, maxStringLength: 100_000 
 export function scrubCause(scrubber: TextScrubber, thrown: unknown, depth = 1): unknown {
   if (typeof thrown === "string") return scrubber.text(thrown);
   if (!(thrown instanceof Error)) {
-    const shown = inspect(thrown);
+    const shown = inspect(thrown, shownErrors);
     return scrubber.text(shown) === shown ? thrown : undefined;
   }
   const cause = depth < causesMaxDepth ? scrubCause(scrubber, thrown.cause, depth + 1) : undefined;

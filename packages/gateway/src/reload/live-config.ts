@@ -157,7 +157,8 @@ export class LiveConfig implements AsyncDisposable {
       const whole = applied.filter((path) => !isWithin(path, sections));
       const inForce = loosened.filter(({ server }) => whole.includes(`tool_servers.${server}`));
       for (const one of inForce) this.#log("warn", one, "containment of a server allows more than before");
-      return this.#report({ digest, applied: whole, needsRestart, ...incomplete }, files, isChanged);
+      const outcome = { digest, applied: whole, needsRestart, ...incomplete };
+      return this.#report(outcome, { files, isChanged, loosened: inForce });
     } catch (error) {
       return this.refuse(messageOf(error), error instanceof PartlyInForceError);
     }
@@ -329,7 +330,7 @@ export class LiveConfig implements AsyncDisposable {
     return known;
   }
 
-  #report(outcome: ConfigOutcome, files: readonly string[], isChanged: boolean): ConfigOutcome {
+  #report(outcome: ConfigOutcome, { files, isChanged, loosened }: AppliedChange): ConfigOutcome {
     const { digest, applied, needsRestart, incomplete } = outcome;
     const { record, now } = this.#deps.context;
     const previous = this.#status;
@@ -345,7 +346,8 @@ export class LiveConfig implements AsyncDisposable {
     if (isNews) {
       const pending = { ...(isPending && { needsRestart }), ...(incomplete && { incomplete }) };
       const data = { files, digest, previousDigest: previous.digest, changed: applied, ...pending };
-      this.#recordSafely(() => record("config.changed", data));
+      const opened = loosened.length > 0 && { loosened };
+      this.#recordSafely(() => record("config.changed", { ...data, ...opened }));
       this.#log("info", { changed: applied, ...pending, digest }, "configuration was applied");
       if (isPending) this.#log("warn", { needsRestart }, "changed settings apply after a restart");
     }
@@ -360,6 +362,13 @@ export class LiveConfig implements AsyncDisposable {
       this.#log("error", { reason: messageOf(error) }, "audit record could not be written");
     }
   }
+}
+
+/** A change that was applied, as its report needs it. */
+interface AppliedChange {
+  readonly files: readonly string[];
+  readonly isChanged: boolean;
+  readonly loosened: ReturnType<typeof compareConfigs>["loosened"];
 }
 
 /** The reasons that are reported: the last ones. */
