@@ -8,12 +8,7 @@
 
 import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
-import {
-  approvedArgumentsMaxBytes,
-  type CallApprovals,
-  type CallPermission,
-  escapeUnsafe,
-} from "@toolcrib/store";
+import { approvedArgumentsMaxBytes, type CallApprovals, escapeUnsafe } from "@toolcrib/store";
 import { type CallContext, type Identity, identityKey, isOperator, type ToolId } from "@toolcrib/tool";
 import { AdmissionError } from "./admission-error.ts";
 
@@ -266,7 +261,7 @@ function required(
 function errorOf(
   target: ApprovableTarget,
   call: Pick<ApprovableCall, "steps">,
-  permission: Exclude<CallPermission, { readonly kind: "approved" }>,
+  permission: Exclude<Awaited<ReturnType<CallApprovals["request"]>>, { readonly kind: "approved" }>,
   command: string,
 ): AdmissionError {
   const isOwn = target.approval?.isOwn !== false;
