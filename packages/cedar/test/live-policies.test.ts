@@ -11,6 +11,14 @@ import { localIdentity } from "@toolcrib/tool";
 const permit = (client: string) =>
   `@id("${client}") permit(principal == Client::"token/${client}", action, resource);\n`;
 
+const silent = () => undefined;
+
+type Logger = Parameters<typeof LivePolicies.open>[1]["logger"];
+
+/** Returns a logger that is silent, except for the methods of `heard`. */
+const loggerWith = (heard: object) =>
+  ({ debug: silent, info: silent, warn: silent, error: silent, ...heard }) as unknown as Logger;
+
 test("policies that are in force are reported as such, and polled further, where nothing can be recorded", async () => {
   await using directory = await makeTemporaryDirectory();
   const write = (text: string) => writeFiles(directory.path, { "main.cedar": text });
@@ -23,12 +31,10 @@ test("policies that are in force are reported as such, and polled further, where
   const fail = (what: string) => () => {
     throw new Error(`${what} fails`);
   };
-  const logger = {
-    debug: () => undefined,
-    info: () => undefined,
+  const logger = loggerWith({
     warn: (_data: object, message: string) => void warned.push(message),
     error: (data: object, message: string) => void failures.push(`${message}: ${JSON.stringify(data)}`),
-  } as unknown as Parameters<typeof LivePolicies.open>[1]["logger"];
+  });
   await using live = await LivePolicies.open(
     [{ path: directory.join("main.cedar"), name: "main.cedar", text: first }],
     {
@@ -67,7 +73,6 @@ test("policies that are loaded change nothing before they start, and a change un
   const first = permit("one");
   writeFiles(directory.path, { "main.cedar": first });
   const [used, records]: [unknown[], string[]] = [[], []];
-  const silent = () => undefined;
   await using live = await LivePolicies.load(
     [{ path: directory.join("main.cedar"), name: "main.cedar", text: first }],
     {
@@ -75,9 +80,7 @@ test("policies that are loaded change nothing before they start, and a change un
       attributesOf: () => ({ roles: [], labels: {} }),
       record: (type) => void records.push(type),
       checkNames: silent,
-      logger: { debug: silent, info: silent, warn: silent, error: silent } as unknown as Parameters<
-        typeof LivePolicies.open
-      >[1]["logger"],
+      logger: loggerWith({}),
       onReplaced: silent,
     },
   );
@@ -97,7 +100,6 @@ test("changed policies that cannot be put in force are reported, and the previou
   const [first, second] = [permit("one"), permit("two")];
   writeFiles(directory.path, { "main.cedar": first });
   const records: unknown[] = [];
-  const silent = () => undefined;
   let isFull = false;
   await using live = await LivePolicies.open(
     [{ path: directory.join("main.cedar"), name: "main.cedar", text: first }],
@@ -110,9 +112,7 @@ test("changed policies that cannot be put in force are reported, and the previou
       attributesOf: () => ({ roles: [], labels: {} }),
       record: (type) => void records.push(type),
       checkNames: silent,
-      logger: { debug: silent, info: silent, warn: silent, error: silent } as unknown as Parameters<
-        typeof LivePolicies.open
-      >[1]["logger"],
+      logger: loggerWith({}),
       onReplaced: silent,
     },
   );
@@ -132,14 +132,13 @@ test("changed policies that cannot be put in force are reported, and the previou
 
 test("tools that show only what their caller may use, and saved ones, need no permit of the files", async () => {
   await using directory = await makeTemporaryDirectory();
-  const silent = () => undefined;
   const path = directory.join("main.cedar");
   await using live = await LivePolicies.open([{ path, name: "main.cedar", text: "" }], {
     policy: { replaceFiles: silent },
     attributesOf: () => ({ roles: [], labels: {} }),
     record: silent,
     checkNames: silent,
-    logger: { debug: silent, info: silent, warn: silent, error: silent },
+    logger: loggerWith({}),
     onReplaced: silent,
   });
   const decided = (server: string, name: string) => {
@@ -174,14 +173,13 @@ test("the policies of another configuration are in force and watched, also where
   writeFiles(directory.path, texts);
   const file = (name: keyof typeof texts) => ({ path: directory.join(name), name, text: texts[name] });
   const used: unknown[] = [];
-  const silent = () => undefined;
   const reported: object[] = [];
   await using live = await LivePolicies.open([file("old.cedar")], {
     policy: { replaceFiles: (policies) => void used.push(policies) },
     attributesOf: () => ({ roles: [], labels: {} }),
     record: silent,
     checkNames: silent,
-    logger: { debug: silent, info: (data: object) => void reported.push(data), warn: silent, error: silent },
+    logger: loggerWith({ info: (data: object) => void reported.push(data) }),
     onReplaced: () => void used.push("replaced"),
   });
   const former = live.current;
@@ -208,12 +206,11 @@ test("the policies of another configuration are in force and watched, also where
 test("a poll of files that another configuration replaces reports nothing about them", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   await using directory = await makeTemporaryDirectory();
-  const silent = () => undefined;
   const deps = {
     policy: { replaceFiles: silent },
     attributesOf: () => ({ roles: [], labels: {} }),
     checkNames: silent,
-    logger: { debug: silent, info: silent, warn: silent, error: silent },
+    logger: loggerWith({}),
     onReplaced: silent,
   };
   const file = (name: string) => ({ path: directory.join(name), name, text: permit("one") });
@@ -241,7 +238,6 @@ test("a poll of files that another configuration replaces reports nothing about 
 test("a poll whose files are checked while another configuration replaces them reports nothing about them", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   await using directory = await makeTemporaryDirectory();
-  const silent = () => undefined;
   const attributesOf = () => ({ roles: [], labels: {} });
   // The change comes after so many reads of the text in force: before the files are read, and while they are checked.
   for (const reads of [1, 2]) {
@@ -270,7 +266,7 @@ test("a poll whose files are checked while another configuration replaces them r
         if (type === "policy.rejected") rejected.push(type);
       },
       checkNames: silent,
-      logger: { debug: silent, info: silent, warn: silent, error: silent },
+      logger: loggerWith({}),
       onReplaced: silent,
     });
     const next = { path: directory.join("new.cedar"), name: "new.cedar", text: permit("two") };

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import {
   acmeManifest,
@@ -21,6 +21,18 @@ import { cleanEnvironment, runToolcrib } from "./transcript.ts";
 
 const { PATH: shortPath = "" } = cleanEnvironment("/");
 const path = process.env["PATH"] ?? "";
+
+/** Makes a folder with links to all programs of `shortPath` except for Go, which some machines have in /usr/bin. */
+function makePathWithoutGo(folder: string): string {
+  mkdirSync(folder);
+  const programs = new Map<string, string>();
+  for (const from of shortPath.split(delimiter).filter((one) => existsSync(one)))
+    for (const name of readdirSync(from)) if (!programs.has(name)) programs.set(name, join(from, name));
+  programs.delete("go");
+  for (const [name, program] of programs) symlinkSync(program, join(folder, name));
+  return folder;
+}
+
 const skip = await skipWithoutNpxAndSandbox();
 
 describe("the commands of adopted servers", { skip }, () => {
@@ -119,7 +131,9 @@ describe("the commands of adopted servers", { skip }, () => {
     assert.equal(existsSync(directory.join("toolcrib.yaml")), false);
     const go = manifest.replace("npm:@acme/server, tag: 1.2.3", "github.com/acme/server, tag: v1.2.3");
     writeFileSync(directory.join("go.yaml"), go.replace("builder: node", "builder: go-static"));
-    const missing = await run(directory.path, ["add", "./go.yaml", "--yes"], { PATH: shortPath });
+    const missing = await run(directory.path, ["add", "./go.yaml", "--yes"], {
+      PATH: makePathWithoutGo(directory.join("programs")),
+    });
     assert.match(
       missing.stderr,
       /CLI_RUNNER_MISSING: The server needs go, which is not installed\nhint: install Go/,

@@ -151,3 +151,55 @@ test("doctor finds what was changed in the trail, as audit verify does", async (
   assert.match(stdout, /✗ audit: \d findings? in the trail, the first in 001-00000001\.jsonl:\d: record/);
   assert.match(stdout, /fix: +toolcrib audit verify shows what was changed/);
 });
+
+test("audit verify --export verifies an export and its proof without the home", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const run = (...words: readonly string[]) => runToolcrib(["audit", ...words], setting);
+  for (const command of ["pause", "resume"])
+    assert.equal((await runToolcrib([command, "all"], setting)).code, 0);
+  const exported = ["export", "-o", "trail.jsonl", "--proof", "proof.json"];
+  const { code, stdout } = await run(...exported);
+  assert.equal(code, 0, stdout);
+  const [, key = ""] =
+    /^The proof in .*proof\.json is signed with the key (sha256:[0-9a-f]{64})$/m.exec(stdout) ?? [];
+  assert.match((await run(...exported)).stderr, /proof\.json" exists/);
+  for (const words of [
+    ["--since", "1h"],
+    ["--format", "csv"],
+    ["--tool", "*"],
+  ])
+    assert.match(
+      (await run("export", "--proof", "other.json", ...words)).stderr,
+      /--proof is of all records/,
+    );
+  assert.match((await run("export", "-o", "x", "--proof", "x")).stderr, /name the same file/);
+  rmSync(directory.join(".toolcrib"), { recursive: true });
+
+  const verify = ["verify", "--export", "trail.jsonl"];
+  const chain = await run(...verify);
+  assert.match(chain.stdout, /The records follow each other: 3 records\nNothing is signed without --proof/);
+  const unvouched = await run(...verify, "--proof", "proof.json");
+  assert.equal(unvouched.code, 0, unvouched.stdout);
+  assert.match(
+    unvouched.stdout,
+    /as it was when its ends were signed: 3 records\n.* nobody vouched for: sha256:/,
+  );
+  const vouched = await run(...verify, "--proof", "proof.json", "--key", key);
+  assert.match(vouched.stdout, /Signed with the key that you named: sha256:/);
+  const path = directory.join("trail.jsonl");
+  const text = readFileSync(path, "utf8");
+  writeFileSync(path, text.split("\n").slice(0, -2).join("\n"));
+  const cut = await run(...verify, "--proof", "proof.json", "--key", key);
+  assert.equal(cut.code, 1);
+  assert.match(
+    cut.stdout,
+    /FOUND .*trail\.jsonl:2: the records up to 3 were signed at .* last one here is 2/,
+  );
+  assert.match(cut.stderr, /only an export without --since/);
+  assert.match((await run(...verify, "--key", key)).stderr, /--key needs --proof/);
+  assert.match((await run(...verify, "--accept", "x")).stderr, /are about the trail of a home/);
+  assert.match((await run("verify", "--proof", "proof.json")).stderr, /need --export/);
+  const other = await run("verify", "--export", "none", "--proof", "trail.jsonl");
+  assert.match(other.stderr, /AUDIT_UNREADABLE: Cannot read the proof ".*trail\.jsonl": /);
+});

@@ -50,15 +50,20 @@ async function start(directory: TemporaryDirectory, args: readonly string[] = []
       }),
     listsNothing: () =>
       waitUntil(async () => (await client.tools()).length === 0, { what: "the list is empty" }),
-    /** Waits for the line of the log about the `count`th refusal, and returns it. */
-    async refusal(count: number): Promise<string> {
-      const lines = () =>
+    /**
+     * Does `breakIt`, and waits for a line of the log from then on about a refusal that matches `expected`. There can be
+     * others: on a busy machine, the gateway also sees what is there between the steps of a change.
+     */
+    async refuses(expected: RegExp, breakIt: () => void): Promise<void> {
+      const start = gateway.stderr().length;
+      breakIt();
+      const isRefused = () =>
         gateway
           .stderr()
+          .slice(start)
           .split("\n")
-          .filter((line) => line.includes("changed configuration is not used"));
-      await waitUntil(() => lines().length >= count, { what: `${count} refusals` });
-      return lines()[count - 1] ?? "";
+          .some((line) => line.includes("changed configuration is not used") && expected.test(line));
+      await waitUntil(isRefused, { what: `a refusal with ${expected}` });
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
@@ -184,8 +189,7 @@ test("files in folders beside each other: written, replaced with their folder, a
   };
   replaceFolder("three", false);
   await running.listsNothing();
-  rmSync(directory.join("rules/two"), { recursive: true });
-  await running.refusal(1);
+  await running.refuses(/rules\/two/, () => rmSync(directory.join("rules/two"), { recursive: true }));
   mkdirSync(directory.join("rules/two"));
   writeFileSync(fileOf("two"), text(true));
   await running.lists("t");
@@ -229,8 +233,7 @@ test("what cannot be read as a configuration changes nothing, and the next reada
     ],
   ];
   for (const [at, [breakIt, expected, repair]] of broken.entries()) {
-    breakIt();
-    assert.match(await running.refusal(at + 1), expected);
+    await running.refuses(expected, breakIt);
     repair();
     // As some editors do: the old file is removed, and the new one is written in its place.
     rmSync(file, { force: true });
@@ -274,8 +277,7 @@ test("a folder that is removed and created again is watched again, also where it
   write("t2");
   await running.lists("t2");
   // With time in between, in which the gateway finds out that it is missing.
-  rmSync(folder, { recursive: true });
-  assert.match(await running.refusal(1), /toolcrib\.json/);
+  await running.refuses(/toolcrib\.json/, () => rmSync(folder, { recursive: true }));
   mkdirSync(folder);
   await watches();
   write("t3");
@@ -318,13 +320,21 @@ test("a file that is mounted alone: what is written to its source is polled each
     },
   );
   await using client = await HttpClient.open(gateway.url);
-  // After the first change is seen, the next poll of all files is ten seconds away.
-  for (const [tool, timeoutMs] of [
-    ["t1", 30_000],
-    ["t2", 8000],
-    ["t3", 8000],
-  ] as const) {
+  // Once a change is seen, the next poll of all files is ten seconds away: only the one of each second sees the next change
+  // earlier. A busy machine can delay some of them, not all.
+  const tookMs: number[] = [];
+  do {
+    const tool = tools[(tookMs.length + 1) % tools.length] as string;
+    const writtenAt = performance.now();
     writeFileSync(source, allowing(tool));
-    await waitUntil(async () => (await client.tools()).join() === `a__${tool}`, { timeoutMs });
-  }
+    await waitUntil(async () => (await client.tools()).join() === `a__${tool}`, {
+      timeoutMs: 30_000,
+      what: `the list has a__${tool}`,
+    });
+    tookMs.push(performance.now() - writtenAt);
+  } while (tookMs.length < 2 || (tookMs.slice(1).every((one) => one > 8000) && tookMs.length < 5));
+  assert.ok(
+    tookMs.slice(1).some((one) => one <= 8000),
+    `changes were seen after ${tookMs.map(Math.round).join(", ")} ms`,
+  );
 });

@@ -319,8 +319,16 @@ export function listHeads(layout: HomeLayout): readonly string[] {
 export function readHead(layout: HomeLayout, writer: string, key: SigningKey | undefined): StoredHead {
   const read = readText(headPathOf(layout, writer));
   if (read.kind !== "text") return read;
-  const head = parseHead(read.text);
-  const invalid = (reason: string): StoredHead => ({ kind: "invalid", reason, digest: digestOf(read.text) });
+  return checkHead(read.text, writer, key);
+}
+
+/** A key that verifies signatures. */
+type PublicSigningKey = Pick<SigningKey, "publicKey">;
+
+/** Returns the head of a writer in the text of its file. Never throws. @param key absent without one. */
+export function checkHead(text: string, writer: string, key: PublicSigningKey | undefined): StoredHead {
+  const head = parseHead(text);
+  const invalid = (reason: string): StoredHead => ({ kind: "invalid", reason, digest: digestOf(text) });
   if (head === undefined) return invalid("it is damaged");
   if (head.writer !== writer) return invalid(`it is the head of writer ${head.writer}`);
   if (key === undefined) return invalid(noKey);
@@ -332,14 +340,19 @@ export function readWriters(layout: HomeLayout, key: SigningKey | undefined): St
   const read = readText(writersPathOf(layout));
   if (read.kind === "absent") return read;
   if (read.kind === "invalid") return { ...read, named: new Set() };
-  const { number, writers, signature, ...rest } = parseObject(read.text);
+  return checkWriters(read.text, key);
+}
+
+/** Returns the list of writers in the text of its file. Never throws. @param key absent without one. */
+export function checkWriters(text: string, key: PublicSigningKey | undefined): StoredWriters {
+  const { number, writers, signature, ...rest } = parseObject(text);
   const names = Array.isArray(writers)
     ? writers
         .filter((one): one is string => typeof one === "string" && /^\d{3}$/.test(one))
         .slice(0, writerMax)
     : [];
   const invalid = (reason: string): StoredWriters => {
-    return { kind: "invalid", reason, digest: digestOf(read.text), named: new Set(names) };
+    return { kind: "invalid", reason, digest: digestOf(text), named: new Set(names) };
   };
   if (rest["format"] !== format || !Array.isArray(writers) || typeof signature !== "string")
     return invalid("it is damaged");
@@ -372,13 +385,38 @@ export function readTombstones(
   if (key === undefined) return tombstones;
   for (const name of filesIn(layout.headDirectory, tombstoneName)) {
     const read = readText(join(layout.headDirectory, name));
-    const stored = read.kind === "text" ? parseTombstone(read.text) : undefined;
-    if (stored === undefined || stored.writer !== name.slice(0, 3)) continue;
-    const { signature, ...tombstone } = stored;
-    if (isSignature(key.publicKey, toSignedTombstone(tombstone), signature))
-      tombstones.set(tombstone.writer, tombstone);
+    const tombstone = read.kind === "text" ? checkTombstone(read.text, key) : undefined;
+    if (tombstone?.writer === name.slice(0, 3)) tombstones.set(tombstone.writer, tombstone);
   }
   return tombstones;
+}
+
+/** Returns the tombstone in the text of its file; `undefined` unless its signature is right. */
+export function checkTombstone(text: string, key: PublicSigningKey): Tombstone | undefined {
+  const stored = parseTombstone(text);
+  if (stored === undefined) return undefined;
+  const { signature, ...tombstone } = stored;
+  return isSignature(key.publicKey, toSignedTombstone(tombstone), signature) ? tombstone : undefined;
+}
+
+/** The texts of the signed files of a home; those that are missing or cannot be read are left out. @throws the file system's error */
+export function readSignedTexts(layout: HomeLayout): {
+  readonly writers: string | undefined;
+  readonly heads: readonly string[];
+  readonly tombstones: readonly string[];
+} {
+  const textAt = (path: string) => {
+    const read = readText(path);
+    return read.kind === "text" ? read.text : undefined;
+  };
+  const textsOf = (pattern: RegExp) =>
+    filesIn(layout.headDirectory, pattern)
+      .toSorted()
+      .map((name) => textAt(join(layout.headDirectory, name)))
+      .filter((text) => text !== undefined);
+  // The list first: a writer is listed after its first head.
+  const writers = textAt(writersPathOf(layout));
+  return { writers, heads: textsOf(headName), tombstones: textsOf(tombstoneName) };
 }
 
 type ReadText =

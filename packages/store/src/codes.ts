@@ -21,7 +21,7 @@ export const storeCodes = {
     "A start found that the audit trail is not what was signed before. It is recorded, and verification reports it.",
   AUDIT_RETENTION_FAILED: "Audit segments beyond the retention limits could not be deleted.",
   AUDIT_ANCHOR_UNREADABLE: "An anchor file of the audit trail cannot be read, or has too many lines.",
-  AUDIT_UNREADABLE: "A segment of the audit trail cannot be read.",
+  AUDIT_UNREADABLE: "A segment of the audit trail, an export of it or the proof of one cannot be read.",
   AUDIT_QUERY_INVALID: "A query of the audit trail exceeds its limits.",
   AUDIT_INDEX_FAILED:
     "The index of the audit trail cannot be updated or read. The trail itself is not affected.",

@@ -18,7 +18,7 @@ export type {
   HookRecord,
   SavedToolEvent,
 } from "./audit-event.ts";
-export type { AuditCall, AuditListQuery } from "./audit-query.ts";
+export type { AuditCall } from "./audit-query.ts";
 export type { AuditStore } from "./audit-store.ts";
 export { BudgetStore } from "./budget-store.ts";
 export {
@@ -35,6 +35,7 @@ export {
   type WaitingDefinition,
 } from "./definition-pins.ts";
 export { escapeUnsafe } from "./escape-unsafe.ts";
+export { ExportProof } from "./export-proof.ts";
 export { openApprovalStore } from "./file-approval-store.ts";
 export { openAuditReader } from "./file-audit-reader.ts";
 export { createPauseStore } from "./file-pause-store.ts";
@@ -69,4 +70,5 @@ export type { SessionRecord, SessionStore } from "./session-store.ts";
 export { StoreError } from "./store-error.ts";
 export { SwitchStore } from "./switch-store.ts";
 export type { TestHistory, TestRun } from "./test-history.ts";
+export { verifyExport } from "./verify-export.ts";
 export { verifyTrail } from "./verify-trail.ts";

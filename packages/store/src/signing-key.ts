@@ -95,6 +95,21 @@ function read(layout: HomeLayout): SigningKey | undefined {
 
 function toSigningKey(privateKey: KeyObject): SigningKey {
   const publicKey = createPublicKey(privateKey);
-  const spki = publicKey.export({ type: "spki", format: "der" });
-  return { privateKey, publicKey, digest: `sha256:${hash("sha256", spki, "hex")}` };
+  return { privateKey, publicKey, digest: digestOfKey(publicKey) };
+}
+
+function digestOfKey(publicKey: KeyObject): string {
+  return `sha256:${hash("sha256", publicKey.export({ type: "spki", format: "der" }), "hex")}`;
+}
+
+/** Returns the public key in a text (PEM) with its digest. @throws an error whose message says why it is none. */
+export function parsePublicKey(pem: string): Omit<SigningKey, "privateKey"> {
+  let publicKey: KeyObject;
+  try {
+    publicKey = createPublicKey(pem);
+  } catch {
+    throw new Error("it has no public key (PEM)");
+  }
+  if (publicKey.asymmetricKeyType !== "ed25519") throw new Error("its key is none for Ed25519");
+  return { publicKey, digest: digestOfKey(publicKey) };
 }

@@ -30,7 +30,7 @@ export interface TrailFinding {
     | "unsigned"
     | "damaged"
     | "anchor";
-  /** File name of the segment; empty for a writer without one and for the home. For `anchor`, the path of the anchor file. */
+  /** File name of the segment, or the path of the export; empty for a writer without one and for the home. For `anchor`, the path of the anchor file. */
   readonly segment: string;
   /** From 1; 0 for the whole file. */
   readonly line: number;
@@ -62,8 +62,11 @@ export function signAccepted(key: SigningKey, accepted: Omit<AuditAccepted, "sig
   return { ...accepted, signature: signBytes(key, toBytes(accepted)) };
 }
 
-/** Returns the acceptance in the data of a record; `undefined` for one that is not signed with the key of the home. */
-export function toAccepted(data: unknown, key: SigningKey | undefined): AuditAccepted | undefined {
+/** Returns the acceptance in the data of a record; `undefined` for one that is not signed with the key of the home. @param key of the home */
+export function toAccepted(
+  data: unknown,
+  key: Pick<SigningKey, "publicKey"> | undefined,
+): AuditAccepted | undefined {
   const { signature, ...accepted } = data as Partial<AuditAccepted>;
   if (key === undefined || typeof signature !== "string" || !Array.isArray(accepted.findings))
     return undefined;

@@ -162,8 +162,12 @@ export class WriterVerification {
     this.#find("unreadable", { segment: this.#segment, line: 0 }, message, { segment: this.#segment, what });
   }
 
-  takeLine({ line, position, length, longHash }: SegmentLine): AuditRecord | undefined {
-    this.#line += 1;
+  /** @param lineNumber from 1. @default the next one of the segment */
+  takeLine(
+    { line, position, length, longHash }: SegmentLine,
+    lineNumber = this.#line + 1,
+  ): AuditRecord | undefined {
+    this.#line = lineNumber;
     const place = { segment: this.#segment, line: this.#line };
     const record = parseRecord(line.toString("utf8"));
     if (record !== undefined && record.writer === this.#writer) {
@@ -398,7 +402,7 @@ export class WriterVerification {
       ];
     }
     if (this.#key === keyDigest) return [];
-    const message = `the records of writer ${writer} name another key (${this.#key}) than the one of this home (${keyDigest}): it was replaced`;
+    const message = `the records of writer ${writer} name another key (${this.#key}) than the one that signs the trail (${keyDigest}): it was replaced`;
     return [toFinding("key", this.#end, message, { writer, named: this.#key, key: keyDigest })];
   }
 

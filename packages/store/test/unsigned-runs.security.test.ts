@@ -40,6 +40,26 @@ async function write({ audit }: Store, names: readonly string[]): Promise<void> 
   await audit.flush();
 }
 
+/** One run from start to shutdown, which writes a record for each of `names`. */
+async function runOnce(home: string, names: readonly string[]): Promise<void> {
+  await using store = await open(home);
+  await write(store, names);
+}
+
+/** Runs of two writers at the same time, each with one record. Returns after both have shut down. */
+async function runBoth(home: string, [one, other]: readonly [string, string]): Promise<void> {
+  await using first = await open(home);
+  await using second = await open(home);
+  await write(first, [one]);
+  await write(second, [other]);
+}
+
+/** Removes the second writer with its signed end. */
+function removeSecondWriter(home: string): void {
+  rmSync(join(home, "audit", "002-00000001.jsonl"));
+  rmSync(join(home, "audit-heads", "002.json"));
+}
+
 async function findingsIn(home: string): Promise<readonly string[]> {
   return (await verifyTrail(home)).findings.map(({ kind, message }) => `${kind}: ${message}`);
 }
@@ -94,10 +114,7 @@ function append(home: string, records: readonly Forged[]): void {
 
 /** A home in which two runs wrote, and the second one was killed: its last records are not signed. */
 async function writeKilled(home: string, running: string): Promise<void> {
-  {
-    await using first = await open(running);
-    await write(first, ["a", "b", "c"]);
-  }
+  await runOnce(running, ["a", "b", "c"]);
   await using second = await open(running);
   await write(second, ["d", "e", "f"]);
   cpSync(running, home, { recursive: true });
@@ -197,19 +214,13 @@ test("an end of a running process that is put back is followed by records of its
   await using directory = await makeTemporaryDirectory();
   const home = directory.join("home");
   const openHead = directory.join("open.json");
-  {
-    await using first = await open(home);
-    await write(first, ["a"]);
-  }
+  await runOnce(home, ["a"]);
   {
     await using second = await open(home);
     cpSync(headOf(home), openHead);
     await write(second, ["b", "refund"]);
   }
-  {
-    await using third = await open(home);
-    await write(third, ["c"]);
-  }
+  await runOnce(home, ["c"]);
   assert.equal(typeof objectIn(readFileSync(openHead, "utf8"))["run"], "string");
   cpSync(openHead, headOf(home));
   const [finding = "", ...others] = await findingsIn(home);
@@ -344,8 +355,7 @@ test("an earlier list of writers that is put back is found, with a writer that w
   assert.deepEqual(await findingsIn(home), []);
   assert.equal(headIn(home)["listNumber"], 2);
   const attack = () => {
-    rmSync(join(home, "audit", "002-00000001.jsonl"));
-    rmSync(join(home, "audit-heads", "002.json"));
+    removeSecondWriter(home);
     cpSync(older, listOf(home));
   };
   attack();
@@ -366,12 +376,7 @@ test("an earlier list of writers that is put back is found, with a writer that w
     assert.deepEqual(others, []);
   }
   await acceptFindings(home, acceptance, deps);
-  {
-    await using first = await open(home);
-    await using second = await open(home);
-    await write(first, ["b"]);
-    await write(second, ["c"]);
-  }
+  await runBoth(home, ["b", "c"]);
   assert.deepEqual(await findingsIn(home), []);
   attack();
   assert.equal((await findingsIn(home)).length, 1);
@@ -389,10 +394,7 @@ test("a writer without new records signs the number of the list within a minute"
   await write(second, ["b"]);
   t.mock.timers.tick(60_000);
   await waitUntil(() => numberIn(home, "002") === 2, { what: "the second writer has signed the list" });
-  {
-    await using third = await open(home);
-    await write(third, ["c"]);
-  }
+  await runOnce(home, ["c"]);
   assert.equal(numberIn(home, "003"), 3);
   assert.equal(numberIn(home, "002"), 2);
   const anchored = heads.length;
@@ -410,16 +412,12 @@ test("a start of another writer does not hide that an earlier list of writers wa
     await using first = await open(home);
     await write(first, ["a"]);
     cpSync(listOf(home), older);
-    {
-      await using second = await open(home);
-      await write(second, ["backdoor"]);
-    }
+    await runOnce(home, ["backdoor"]);
     // Signed after the second writer was listed.
     await write(first, ["b"]);
   }
   cpSync(home, copy, { recursive: true });
-  rmSync(join(copy, "audit", "002-00000001.jsonl"));
-  rmSync(join(copy, "audit-heads", "002.json"));
+  removeSecondWriter(copy);
   cpSync(older, listOf(copy));
   // The first writer is held, so the start is that of a second one.
   const problems: string[] = [];
@@ -433,18 +431,10 @@ test("a list of an earlier version gets a number with the next writer, and its c
   await using directory = await makeTemporaryDirectory();
   const home = directory.join("home");
   const older = directory.join("writers.json");
-  {
-    await using store = await open(home);
-    await write(store, ["a"]);
-  }
+  await runOnce(home, ["a"]);
   makeOlder(home);
   cpSync(listOf(home), older);
-  {
-    await using first = await open(home);
-    await using second = await open(home);
-    await write(first, ["b"]);
-    await write(second, ["c"]);
-  }
+  await runBoth(home, ["b", "c"]);
   assert.deepEqual(await findingsIn(home), []);
   assert.deepEqual(
     [objectIn(readFileSync(listOf(home), "utf8"))["number"], headIn(home)["listNumber"]],

@@ -1,7 +1,10 @@
 /** Selects records of the audit trail by the options of `toolcrib audit`. Pure. */
 
-import { type AuditEvents, type AuditListQuery, type AuditRecord, clientIdentityOf } from "@toolcrib/store";
+import { type AuditEvents, type AuditRecord, type AuditStore, clientIdentityOf } from "@toolcrib/store";
 import { InvalidArgumentError } from "commander";
+
+/** What `AuditStore.list` selects by. */
+type TrailQuery = NonNullable<Parameters<AuditStore["list"]>[0]>;
 
 /** Options of the commands that show records. */
 export interface AuditFlags {
@@ -43,7 +46,7 @@ export function parseSince(text: string): AuditTime {
 }
 
 /** Converts the options to a query of the store. */
-export function toQuery(flags: Omit<AuditFlags, "limit">, now: number): AuditListQuery {
+export function toQuery(flags: Omit<AuditFlags, "limit">, now: number): TrailQuery {
   const { since, until, issuer, ...query } = flags;
   return {
     ...query,
@@ -64,7 +67,7 @@ function toIssuer(text: string): string {
 }
 
 /** Whether `record` matches `query`, with the same rules as `AuditQueries.list`; for new records. */
-export function isWanted(record: AuditRecord, query: AuditListQuery): boolean {
+export function isWanted(record: AuditRecord, query: TrailQuery): boolean {
   const { client, tool, outcome } = record.data as {
     readonly client?: { readonly name?: string };
     readonly tool?: string;

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { lstatSync } from "node:fs";
 import { resolve } from "node:path";
 import { createFile, replaceFile } from "@toolcrib/files";
-import { readTrail } from "@toolcrib/store";
+import { ExportProof, readTrail } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -21,36 +21,81 @@ export interface ExportFlags extends Omit<AuditFlags, "limit"> {
   readonly format: ExportFormat;
   readonly output?: string;
   readonly force?: boolean;
+  readonly proof?: string;
 }
 
 /** Counts of an export. */
 interface Counts {
   records: number;
   unreadable: number;
+  /** Records after the signed ends, which an export with a proof leaves out. */
+  unsigned: number;
 }
 
 /** Runs the command. */
 export async function exportAudit(context: CliContext, flags: ExportFlags): Promise<ExitCode> {
-  const { output, directory } = context;
-  const counts: Counts = { records: 0, unreadable: 0 };
-  if (flags.output === undefined) await print(context, textOf(context, flags, counts));
-  else {
-    const path = resolve(directory, flags.output);
-    await write(path, flags.force === true, textOf(context, flags, counts));
-    output.json({ file: path, ...counts });
+  const { output, directory, options } = context;
+  const counts: Counts = { records: 0, unreadable: 0, unsigned: 0 };
+  const proofPath = flags.proof === undefined ? undefined : resolve(directory, flags.proof);
+  const path = flags.output === undefined ? undefined : resolve(directory, flags.output);
+  if (proofPath !== undefined) checkProofFlags(flags, proofPath, path);
+  // Read before the records, which reach at least to these ends.
+  const proof = proofPath === undefined ? undefined : new ExportProof(options.home);
+  const texts = textOf(context, flags, counts, proof);
+  if (path === undefined) await print(context, texts);
+  else await write(path, flags.force === true, texts);
+  if (proof !== undefined && proofPath !== undefined)
+    await write(proofPath, flags.force === true, proof.format());
+  if (path !== undefined) {
+    const { unsigned, ...shown } = counts;
+    const ofProof = { proof: proofPath, key: proof?.keyDigest, unsigned };
+    output.json({ file: path, ...shown, ...(proof === undefined ? {} : ofProof) });
     output.print(`Exported ${counted(counts.records, "record")} to ${safeLine(path)}`);
+    if (proof !== undefined && proofPath !== undefined)
+      output.print(`The proof in ${safeLine(proofPath)} is signed with the key ${proof.keyDigest}`);
   }
   if (counts.unreadable > 0)
     output.note(
       `${counted(counts.unreadable, "line")} of the trail left out: not a record; ${asTyped("see toolcrib audit verify", context)}`,
     );
+  if (counts.unsigned > 0)
+    output.note(
+      `${counted(counts.unsigned, "record")} left out: not signed yet; a gateway signs once a minute and when it stops`,
+    );
   return exitCodes.done;
+}
+
+/** @throws {CliError} `CLI_USAGE`, `CLI_FILE_EXISTS` */
+function checkProofFlags(
+  { format, output: _output, force, proof: _proof, ...filter }: ExportFlags,
+  proofPath: string,
+  path: string | undefined,
+): void {
+  const filters = Object.entries(filter).filter(([, value]) => value !== undefined);
+  if (format !== "jsonl" || filters.length > 0)
+    throw new CliError("CLI_USAGE", "--proof is of all records as they are stored", {
+      hint: "use --format jsonl (the default) and no option that selects records: of a part, nothing shows what was left out",
+    });
+  if (proofPath === path)
+    throw new CliError("CLI_USAGE", "--proof and --output name the same file", {
+      hint: "name a file for each of them",
+    });
+  // Looked up first, so that nothing is exported in vain.
+  if (force !== true && lstatSync(proofPath, { throwIfNoEntry: false }) !== undefined)
+    throw fileExists(proofPath);
+}
+
+function fileExists(path: string): CliError {
+  return new CliError("CLI_FILE_EXISTS", `"${path}" exists`, {
+    hint: "choose another name, or replace it with --force",
+  });
 }
 
 async function* textOf(
   { options, now, signal }: CliContext,
-  { format, output: _output, force: _force, ...filter }: ExportFlags,
+  { format, output: _output, force: _force, proof: _proof, ...filter }: ExportFlags,
   counts: Counts,
+  proof: ExportProof | undefined,
 ): AsyncGenerator<string, void, undefined> {
   const query = toQuery(filter, now());
   const { header, lines } = exportWriters[format];
@@ -59,7 +104,9 @@ async function* textOf(
     counts.unreadable += 1;
   };
   for await (const portion of readTrail(options.home, { signal, onUnreadable })) {
-    const wanted = portion.filter(({ record }) => isWanted(record, query));
+    const selected = portion.filter(({ record }) => isWanted(record, query));
+    const wanted = selected.filter(({ record }) => proof?.includes(record) ?? true);
+    counts.unsigned += selected.length - wanted.length;
     counts.records += wanted.length;
     const text = lines(wanted);
     if (text !== "") yield text;
@@ -79,15 +126,12 @@ async function print({ stdout, outputClosed }: CliContext, texts: AsyncIterable<
 }
 
 /** Writes the file in one step: it has the whole export, or is as it was. */
-async function write(path: string, isForced: boolean, texts: AsyncIterable<string>): Promise<void> {
+async function write(path: string, isForced: boolean, texts: string | AsyncIterable<string>): Promise<void> {
   if (isForced) {
     await replaceFile({ randomBytes }, path, texts);
     return;
   }
   // Looked up first, so that nothing is exported in vain.
   const exists = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  if (exists || !(await createFile({ randomBytes }, path, texts)))
-    throw new CliError("CLI_FILE_EXISTS", `"${path}" exists`, {
-      hint: "choose another name, or replace it with --force",
-    });
+  if (exists || !(await createFile({ randomBytes }, path, texts))) throw fileExists(path);
 }

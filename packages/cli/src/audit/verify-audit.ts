@@ -10,9 +10,7 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
 import { type Output, safeLine } from "../output/output.ts";
 import { asTyped } from "../serve/source-table.ts";
-
-/** Findings that are printed. `--json` has more. */
-const shownMaxCount = 50;
+import { printFindings } from "./print-findings.ts";
 
 type TrailReport = Awaited<ReturnType<typeof verifyTrail>>;
 
@@ -21,10 +19,27 @@ export interface VerifyFlags {
   readonly anchor?: string;
   /** Why the findings are accepted. */
   readonly accept?: string;
+  /** File of an export, which is verified instead of the home. */
+  readonly export?: string;
+  readonly proof?: string;
+  readonly key?: string;
 }
 
 /** Runs the command. */
-export async function verifyAudit(context: CliContext, { anchor, accept }: VerifyFlags): Promise<ExitCode> {
+export async function verifyAudit(context: CliContext, flags: VerifyFlags): Promise<ExitCode> {
+  const { anchor, accept, export: exported, proof, key } = flags;
+  if (exported !== undefined) {
+    if (anchor !== undefined || accept !== undefined)
+      throw new CliError("CLI_USAGE", "--anchor and --accept are about the trail of a home", {
+        hint: "use --export with --proof and --key only",
+      });
+    const { verifyExported } = await import("./verify-exported.ts");
+    return verifyExported(context, { file: exported, proof, key });
+  }
+  if (proof !== undefined || key !== undefined)
+    throw new CliError("CLI_USAGE", "--proof and --key need --export", {
+      hint: "toolcrib audit verify --export trail.jsonl --proof trail.proof.json --key sha256:…",
+    });
   const { output, options, signal, directory } = context;
   if (accept !== undefined) return acceptAudit(context, accept, anchor);
   const anchorFile = anchor === undefined ? undefined : resolve(directory, anchor);
@@ -68,15 +83,6 @@ async function acceptAudit(
   else output.print("");
   printReport(output, report);
   return report.findings.length === 0 ? exitCodes.done : exitCodes.failed;
-}
-
-function printFindings(output: Output, title: "FOUND" | "ACCEPTED", findings: TrailReport["findings"]): void {
-  for (const { segment, line, message } of findings.slice(0, shownMaxCount)) {
-    const place = segment === "" ? "" : ` ${safeLine(segment)}${line === 0 ? "" : `:${line}`}`;
-    const shown = title === "FOUND" ? output.style(["bold", "red"], title) : title;
-    output.print(`${shown}${place}: ${safeLine(message)}`);
-  }
-  if (findings.length > shownMaxCount) output.print(`… and ${findings.length - shownMaxCount} more (--json)`);
 }
 
 function printReport(output: Output, report: TrailReport): void {

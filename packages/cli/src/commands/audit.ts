@@ -89,11 +89,16 @@ export const command: CliCommandGroup = {
           value: "file",
           help: "write to this file, in one step (default: standard output)",
         },
-        force: { help: "replace the file if it exists" },
+        proof: {
+          value: "file",
+          help: "also write what audit verify --export needs to this file: the signed ends of the trail and the public key; records after these ends are left out",
+        },
+        force: { help: "replace files that exist" },
       },
       examples: [
         "toolcrib audit export --since 7d --output week.jsonl",
         "toolcrib audit export --format csv --outcome denied",
+        "toolcrib audit export --output trail.jsonl --proof trail.proof.json",
       ],
       run: async (context, _args, options) =>
         (await import("../audit/export-audit.ts")).exportAudit(context, options),
@@ -110,10 +115,20 @@ export const command: CliCommandGroup = {
           value: "reason",
           help: "put what is found on record, so that only new findings are reported from now on",
         },
+        export: {
+          value: "file",
+          help: "verify this file, which audit export wrote without a selection, instead of the trail of the home",
+        },
+        proof: { value: "file", help: "with --export: the proof that audit export --proof wrote" },
+        key: {
+          value: "key",
+          help: "with --proof: the key that must have signed it, as a file (PEM) or a digest (sha256:…)",
+        },
       },
       examples: [
         "toolcrib audit verify --anchor /mnt/worm/toolcrib-anchors.jsonl",
         'toolcrib audit verify --accept "restored from the backup of Monday"',
+        "toolcrib audit verify --export trail.jsonl --proof trail.proof.json --key gateway.pub.pem",
       ],
       run: async (context, _args, options) =>
         (await import("../audit/verify-audit.ts")).verifyAudit(context, options),

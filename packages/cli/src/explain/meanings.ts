@@ -21,7 +21,7 @@ export const meanings: { readonly [code: string]: string } = {
   AUDIT_RETENTION_FAILED: "Audit segments beyond the retention limits could not be deleted.",
   AUDIT_SEGMENT_DAMAGED: "A segment ends in an unfinished line, or was removed while it was in use.",
   AUDIT_UNAVAILABLE: "The call could not be recorded, so it was not made.",
-  AUDIT_UNREADABLE: "A segment of the audit trail cannot be read.",
+  AUDIT_UNREADABLE: "A segment of the audit trail, an export of it or the proof of one cannot be read.",
   AUDIT_UNWRITABLE: "An audit record could not be written, so the call must not be made.",
   BACKEND_NOT_FOUND: "The backend selector chose no registered backend of the tool.",
   BUDGETS_UNREADABLE: "What was used of the budgets cannot be read from the home, so that calls that they limit are refused.",

@@ -116,7 +116,8 @@ export const explanations: Explanations = {
     fix: "Nothing has to be done after a crash. If nobody crashed, somebody changed the file: toolcrib audit verify.",
   },
   AUDIT_UNREADABLE: {
-    cause: "A segment of the trail cannot be read: permissions, or it is no regular file.",
+    cause:
+      "A segment of the trail cannot be read: permissions, or it is no regular file. Or so is an export, its proof or a key that audit verify was given, or it is not what export --proof writes.",
     files: serverFile("notes"),
     before: ["toolcrib list", "mkdir .toolcrib/audit/002-00000001.jsonl"],
     run: "toolcrib audit find-value --json < toolcrib.yaml",

@@ -1,0 +1,154 @@
+/**
+ * The proof of an export of the trail: the signed files of the home (audit-heads.ts) and the public key, in one document.
+ * An export with a proof ends with the signed head of each writer, so that no record in it is without a signature.
+ *
+ * The key in a proof says who signed, and nothing about whether that is the gateway: the reader must know its digest.
+ */
+
+import { reasonOf } from "@toolcrib/files";
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
+import type { AuditRecord } from "./audit-event.ts";
+import {
+  checkHead,
+  checkTombstone,
+  checkWriters,
+  listNumberOf,
+  parseHead,
+  readSignedTexts,
+  type StoredHead,
+  type StoredWriters,
+  type Tombstone,
+} from "./audit-heads.ts";
+import { parseObject, readHomeFile } from "./home-file.ts";
+import { type HomeLayout, toHomeLayout } from "./home-layout.ts";
+import { parsePublicKey, readSigningKey, type SigningKey } from "./signing-key.ts";
+import { StoreError } from "./store-error.ts";
+
+const format = 1;
+/** Bytes of a proof: that of 64 writers has a hundredth. */
+const proofMaxBytes = 4 * 1024 * 1024;
+/** Times that signed files are read until none of them changed meanwhile. */
+const attemptsMax = 20;
+
+/** The signed ends of a home, for one export. Created before the records are read. */
+export class ExportProof {
+  readonly #layout: HomeLayout;
+  readonly #key: SigningKey;
+  readonly #texts: ReturnType<typeof readSignedTexts>;
+  readonly #ends = new Map<string, number>();
+
+  /** @throws {StoreError} `STORE_UNREADABLE`; the file system's error */
+  constructor(home: string) {
+    this.#layout = toHomeLayout(home);
+    this.#key = readKey(this.#layout);
+    this.#texts = readConsistentTexts(this.#layout);
+    for (const text of this.#texts.heads) {
+      const head = parseHead(text);
+      if (head !== undefined) this.#ends.set(head.writer, head.sequence);
+    }
+  }
+
+  /** Digest of the public key, such as `sha256:…`. */
+  get keyDigest(): string {
+    return this.#key.digest;
+  }
+
+  /** Whether the export contains a record: it is not after the signed end of its writer. */
+  includes({ writer, sequence }: AuditRecord): boolean {
+    return Number(sequence) <= (this.#ends.get(writer) ?? 0);
+  }
+
+  /** Returns the document, once the records are read: retention can have deleted some meanwhile. */
+  format(): string {
+    const { writers, heads } = this.#texts;
+    const { tombstones } = readSignedTexts(this.#layout);
+    return `${JSON.stringify({
+      format,
+      publicKey: this.#key.publicKey.export({ type: "spki", format: "pem" }).toString(),
+      ...(writers === undefined ? {} : { writers: parseObject(writers) }),
+      heads: heads.map(parseObject),
+      tombstones: tombstones.map(parseObject),
+    })}\n`;
+  }
+}
+
+function readKey(layout: HomeLayout): SigningKey {
+  const unreadable = (reason: string) =>
+    new StoreError(
+      "STORE_UNREADABLE",
+      `Cannot read the key of the audit trail "${layout.headKeyPath}": ${reason}`,
+      { hint: "name the home of a gateway that has started, as a user who may read it" },
+    );
+  let key: SigningKey | undefined;
+  try {
+    key = readSigningKey(layout);
+  } catch (error) {
+    throw unreadable(reasonOf(error));
+  }
+  if (key === undefined) throw unreadable("there is none");
+  return key;
+}
+
+/** A writer that starts meanwhile signs its head first and the list after it, and a later head states the new list. */
+function readConsistentTexts(layout: HomeLayout): ReturnType<typeof readSignedTexts> {
+  let texts = readSignedTexts(layout);
+  for (let attempt = 1; attempt < attemptsMax; attempt += 1) {
+    const again = readSignedTexts(layout);
+    if (again.writers === texts.writers) break;
+    texts = again;
+  }
+  return texts;
+}
+
+/** A parsed proof: what its signatures show. */
+export interface ParsedProof {
+  readonly key: Omit<SigningKey, "privateKey">;
+  readonly list: StoredWriters;
+  /** Whether a head states a later list of writers than this one. */
+  readonly isListEarlier: boolean;
+  readonly heads: ReadonlyMap<string, StoredHead>;
+  readonly tombstones: ReadonlyMap<string, Tombstone>;
+}
+
+/** Reads the proof at `path`. @throws {StoreError} `AUDIT_UNREADABLE` */
+export function readProof(path: string): ParsedProof {
+  try {
+    const text = readHomeFile(path, proofMaxBytes);
+    if (text === undefined) throw new Error("it does not exist");
+    return parseProof(text);
+  } catch (cause) {
+    throw new StoreError("AUDIT_UNREADABLE", `Cannot read the proof "${path}": ${reasonOf(cause)}`, {
+      cause,
+      hint: "name the file that toolcrib audit export --proof wrote",
+    });
+  }
+}
+
+function parseProof(text: string): ParsedProof {
+  const value = parseJson(text, { maxLength: proofMaxBytes });
+  if (!isJsonObject(value) || value["format"] !== format || typeof value["publicKey"] !== "string")
+    throw new Error("it is no proof of an export");
+  const key = parsePublicKey(value["publicKey"]);
+  const heads = new Map<string, StoredHead>();
+  for (const one of objectsIn(value["heads"])) {
+    const writer = String(one["writer"]);
+    heads.set(writer, checkHead(JSON.stringify(one), writer, key));
+  }
+  const tombstones = objectsIn(value["tombstones"])
+    .map((one) => checkTombstone(JSON.stringify(one), key))
+    .filter((one) => one !== undefined);
+  const list = value["writers"];
+  const checked: StoredWriters =
+    list === undefined ? { kind: "absent" } : checkWriters(JSON.stringify(list), key);
+  return {
+    key,
+    list: checked,
+    isListEarlier: checked.kind === "signed" && checked.number < listNumberOf(heads.values()),
+    heads,
+    tombstones: new Map(tombstones.map((one) => [one.writer, one])),
+  };
+}
+
+function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}

@@ -1,0 +1,251 @@
+/**
+ * Verifies an export of the whole trail (JSON lines), outside its home: the chain of each writer, the order in which an
+ * export merges them, and with a proof (export-proof.ts) the signed end of each writer and the list of writers.
+ *
+ * What it cannot find: without a proof, a trail that was written anew, and records that are missing at an end; an earlier
+ * export with its own proof; what a person writes who has the key of the home. Of a part of the trail it proves nothing:
+ * a record that a filter left out looks like one that was removed.
+ */
+
+import { closeSync, realpathSync } from "node:fs";
+import { openRegularFile, reasonOf } from "@toolcrib/files";
+import type { AuditRecord } from "./audit-event.ts";
+import type { StoredHead } from "./audit-heads.ts";
+import { type ParsedProof, readProof } from "./export-proof.ts";
+import { hashLine } from "./hash-chain.ts";
+import { readHomeFile } from "./home-file.ts";
+import { compareRecords, parseRecord } from "./parse-record.ts";
+import { type SegmentLine, segmentLines } from "./segment-lines.ts";
+import { parsePublicKey } from "./signing-key.ts";
+import { StoreError } from "./store-error.ts";
+import { type AcceptedFinding, type TrailFinding, toAccepted, toFinding } from "./trail-findings.ts";
+import { findingsMaxCount, type VerifiedWriter, WriterVerification } from "./verify-writer.ts";
+
+/** A writer of an export. */
+interface ExportedWriter extends VerifiedWriter {
+  /** When its end was signed, RFC 3339; absent without a valid head. */
+  readonly signedAt?: string;
+}
+
+/** The result of the verification of an export. */
+interface ExportReport {
+  readonly writers: readonly ExportedWriter[];
+  /** At most 1,000. Those that the key of the proof accepted are not among them. */
+  readonly findings: readonly TrailFinding[];
+  /** Findings that an operator with the key of the proof put on record. At most 1,000. */
+  readonly accepted: readonly AcceptedFinding[];
+  /** With a proof: the key that signed it, and whether the caller named this key. */
+  readonly key?: { readonly digest: string; readonly isVouched: boolean };
+}
+
+/** Options of `verifyExport`. */
+interface VerifyExportOptions {
+  /** Path of the proof. @default only the chain is verified */
+  readonly proof?: string | undefined;
+  /** Digest (`sha256:…`) or path (PEM) of the public key that must have signed the proof. @default any key is taken */
+  readonly key?: string | undefined;
+  /** Ends the verification with its reason. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Verifies the export at `path`, without a home.
+ *
+ * @throws {StoreError} `AUDIT_UNREADABLE`; `signal.reason`
+ */
+export async function verifyExport(
+  path: string,
+  { proof, key, signal }: VerifyExportOptions = {},
+): Promise<ExportReport> {
+  const vouched = key === undefined ? undefined : digestOf(key);
+  const verification = new ExportVerification(path, proof === undefined ? undefined : readProof(proof));
+  let descriptor: number | undefined;
+  try {
+    // A link that the caller names is followed.
+    descriptor = openRegularFile(realpathSync(path));
+    for await (const line of segmentLines(descriptor, signal)) verification.takeLine(line);
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw unreadable("export", path, cause, "name the file that toolcrib audit export wrote");
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+  return verification.report(vouched);
+}
+
+function digestOf(key: string): string {
+  if (/^sha256:[0-9a-f]{64}$/.test(key)) return key;
+  try {
+    const pem = readHomeFile(realpathSync(key));
+    return parsePublicKey(pem ?? "").digest;
+  } catch (cause) {
+    const hint = "name a file with a public key (PEM), or its digest: sha256: and 64 hexadecimal digits";
+    throw unreadable("key", key, cause, hint);
+  }
+}
+
+function unreadable(what: string, path: string, cause: unknown, hint: string): StoreError {
+  const message = `Cannot read the ${what} "${path}": ${reasonOf(cause)}`;
+  return new StoreError("AUDIT_UNREADABLE", message, { cause, hint });
+}
+
+const absent: StoredHead = { kind: "absent" };
+
+class ExportVerification {
+  readonly #path: string;
+  readonly #proof: ParsedProof | undefined;
+  readonly #writers = new Map<string, WriterVerification>();
+  readonly #order = new MergeOrder();
+  readonly #found: TrailFinding[] = [];
+  /** By the id of the finding. */
+  readonly #accepted = new Map<string, { readonly reason: string; readonly time: string }>();
+  #line = 0;
+
+  constructor(path: string, proof: ParsedProof | undefined) {
+    this.#path = path;
+    this.#proof = proof;
+    const { heads, list } = proof ?? {};
+    for (const writer of heads?.keys() ?? []) this.#writerOf(writer);
+    if (list?.kind === "signed") for (const writer of list.writers) this.#writerOf(writer);
+  }
+
+  takeLine(line: SegmentLine): void {
+    this.#line += 1;
+    const record = line.longHash === undefined ? parseRecord(line.line.toString("utf8")) : undefined;
+    if (record === undefined) {
+      const hash = line.longHash ?? hashLine(line.line);
+      this.#find("unreadable", "the line is not a record", { line: this.#line, hash });
+      return;
+    }
+    const { writer, type, data, time } = record;
+    if (!this.#order.take(record)) {
+      const message = `record ${Number(record.sequence)} of writer ${writer} is not in its place: an export has the records of several writers by time`;
+      this.#find("moved", message, { writer, sequence: record.sequence, order: true });
+    }
+    this.#writerOf(writer).takeLine(line, this.#line);
+    if (type !== "audit.accepted") return;
+    const accepted = toAccepted(data, this.#proof?.key);
+    for (const { id } of accepted?.findings ?? [])
+      this.#accepted.set(id, { reason: accepted?.reason ?? "", time });
+  }
+
+  report(vouched: string | undefined): ExportReport {
+    const digest = this.#proof?.key.digest;
+    const writers = [...this.#writers.values()].sort((a, b) => (a.writer < b.writer ? -1 : 1));
+    if (writers.length === 0) this.#find("cut_off", "the export has no records", {}, 0);
+    const all = [
+      ...this.#proofFindings(vouched),
+      ...this.#found,
+      ...writers.flatMap((one) => this.#findingsOf(one)),
+    ].toSorted((a, b) => a.line - b.line);
+    const accepted = all.flatMap((one) => {
+      const acceptance = this.#accepted.get(one.id);
+      return acceptance === undefined ? [] : [{ ...one, ...acceptance }];
+    });
+    return {
+      writers: writers.map((one) => {
+        const head = this.#headOf(one.writer);
+        return { ...one.summary(), ...(head.kind === "signed" ? { signedAt: head.head.time } : {}) };
+      }),
+      findings: all.filter(({ id }) => !this.#accepted.has(id)).slice(0, findingsMaxCount),
+      accepted: accepted.slice(0, findingsMaxCount),
+      ...(digest === undefined ? {} : { key: { digest, isVouched: digest === vouched } }),
+    };
+  }
+
+  #writerOf(writer: string): WriterVerification {
+    const known = this.#writers.get(writer);
+    if (known !== undefined) return known;
+    const created = new WriterVerification(writer, {
+      head: this.#headOf(writer),
+      tombstone: this.#proof?.tombstones.get(writer),
+      // An export leaves out what a crash left.
+      torn: new Set(),
+      anchors: undefined,
+    });
+    created.startSegment(this.#path);
+    this.#writers.set(writer, created);
+    return created;
+  }
+
+  #headOf(writer: string): StoredHead {
+    return this.#proof?.heads.get(writer) ?? absent;
+  }
+
+  #findingsOf(verification: WriterVerification): readonly TrailFinding[] {
+    const { writer } = verification;
+    const list = this.#proof?.list;
+    const head = this.#headOf(writer);
+    const found = verification.findings({
+      head,
+      headNow: head,
+      isListed: list?.kind === "signed" && list.writers.has(writer),
+      hasList: list?.kind === "signed",
+      tombstone: this.#proof?.tombstones.get(writer),
+      keyDigest: this.#proof?.key.digest,
+    });
+    if (this.#proof === undefined) return found;
+    // An export with a proof ends with its signed ends: no record after one needs an excuse.
+    const signed = head.kind === "signed" ? head.head.sequence : 0;
+    const { lastSequence, lastHash } = verification.summary();
+    const others = found.filter(({ kind }) => kind !== "unsigned");
+    if (lastSequence <= signed) return others;
+    const message = `records ${signed + 1} to ${lastSequence} of writer ${writer} are not signed: an export with this proof ends before them`;
+    const facts = { writer, from: signed + 1, last: lastSequence, hash: lastHash };
+    return [...others, toFinding("unsigned", { segment: this.#path, line: this.#line }, message, facts)];
+  }
+
+  #proofFindings(vouched: string | undefined): readonly TrailFinding[] {
+    if (this.#proof === undefined) return [];
+    const { key, list, isListEarlier } = this.#proof;
+    const place = { segment: "", line: 0 };
+    const found: TrailFinding[] = [];
+    if (vouched !== undefined && vouched !== key.digest) {
+      const message = `the proof is signed with the key ${key.digest}, and the key that must have signed it is ${vouched}`;
+      found.push(toFinding("key", place, message, { key: key.digest, vouched }));
+    }
+    const reason =
+      list.kind === "absent"
+        ? "is missing in the proof: a writer that was removed is not found"
+        : list.kind === "invalid"
+          ? `in the proof proves nothing: ${list.reason}`
+          : isListEarlier
+            ? "in the proof is earlier than its signed ends"
+            : undefined;
+    if (reason !== undefined)
+      found.push(toFinding("writers", place, `the signed list of writers ${reason}`, { reason }));
+    return found;
+  }
+
+  #find(
+    kind: TrailFinding["kind"],
+    message: string,
+    facts: Parameters<typeof toFinding>[3],
+    line = this.#line,
+  ): void {
+    if (this.#found.length < findingsMaxCount)
+      this.#found.push(toFinding(kind, { segment: this.#path, line }, message, facts));
+  }
+}
+
+/** The order in which `readTrail` merges writers: it always takes the oldest of their next records. */
+class MergeOrder {
+  #newest: AuditRecord | undefined;
+  /** The newest record of the others since the last one of a writer. */
+  readonly #newestSince = new Map<string, AuditRecord | undefined>();
+
+  /** Adds the next record. Returns whether it is not older than one of another writer that was taken instead of it. */
+  take(record: AuditRecord): boolean {
+    const { writer } = record;
+    const since = this.#newestSince.has(writer) ? this.#newestSince.get(writer) : this.#newest;
+    this.#newest = newerOf(this.#newest, record);
+    for (const [other, newest] of this.#newestSince)
+      if (other !== writer) this.#newestSince.set(other, newerOf(newest, record));
+    this.#newestSince.set(writer, undefined);
+    return since === undefined || compareRecords(since, record) <= 0;
+  }
+}
+
+function newerOf(known: AuditRecord | undefined, record: AuditRecord): AuditRecord {
+  return known === undefined || compareRecords(known, record) < 0 ? record : known;
+}
