@@ -176,3 +176,27 @@ test("lines that are no anchors are named, a line that a crash left is ended, an
   });
   await rejectsWith("STORE_UNWRITABLE", appendAnchor(directory.path, "{}\n"));
 });
+
+test("a file that anchors one record many times takes no more work than one with as many records", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const anchorFile = directory.join("anchors.jsonl");
+  await write(directory.join("home"), 1, anchorFile);
+  const head = JSON.parse(linesOf(anchorFile)[0] ?? "");
+  const count = 15_000;
+  const workOf = async (name: string, sequenceOf: (at: number) => number) => {
+    const path = directory.join(name);
+    const lines = Array.from({ length: count }, (_, at) =>
+      JSON.stringify({ ...head, sequence: sequenceOf(at) }),
+    );
+    writeFileSync(path, `${lines.join("\n")}\n`);
+    const before = process.cpuUsage();
+    const { anchors } = await verifyTrail(directory.join("none"), { anchorFile: path });
+    const { user, system } = process.cpuUsage(before);
+    assert.equal(anchors?.count, count);
+    return user + system;
+  };
+  const distinct = await workOf("distinct.jsonl", (at) => at + 1);
+  const repeated = await workOf("repeated.jsonl", () => 1);
+  // Relative to the same machine at the same time. The square of the lines would be many times as much.
+  assert.ok(repeated < 4 * distinct, `${repeated} µs of CPU time instead of ${distinct} µs`);
+});
