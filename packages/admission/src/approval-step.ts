@@ -15,7 +15,7 @@ import { AdmissionError } from "./admission-error.ts";
 /** Dependencies of the step. */
 export interface ApprovalStepDeps {
   /** Without them, calls that need an approval are refused. */
-  readonly approvals: Pick<CallApprovals, "request"> | undefined;
+  readonly approvals: Pick<CallApprovals, "request" | "giveBack"> | undefined;
   /** Returns the digest of the policy in force. */
   readonly policyDigest: () => string;
   /** The command by which the operator approves. */
@@ -80,7 +80,12 @@ export interface ApprovableSteps {
 
 /** The outcome of the step: the approval that the call uses up, or the reason why it is not made. */
 export type ApprovalOutcome =
-  | { readonly kind: "approved"; readonly approval: string }
+  | {
+      readonly kind: "approved";
+      readonly approval: string;
+      /** Gives the approval back where the call is not made after all. Never rejects. */
+      readonly giveBack: () => Promise<void>;
+    }
   | { readonly kind: "refused"; readonly error: CodedError; readonly approval: string | undefined };
 
 /** Whether a call of `target` by `identity` needs the step. */
@@ -129,12 +134,14 @@ export async function askApproval(
       if (decision !== undefined) await deps.decide(permission.id, decision, identity);
       permission = await approvals.request(asked, show);
     }
-    return permission.kind === "approved"
-      ? { kind: "approved", approval: permission.id }
-      : refused(
-          errorOf(target, call, permission, approveCommand),
-          "id" in permission ? permission.id : undefined,
-        );
+    if (permission.kind !== "approved") {
+      const error = errorOf(target, call, permission, approveCommand);
+      return refused(error, "id" in permission ? permission.id : undefined);
+    }
+    const { id, used } = permission;
+    // An approval that cannot be stored again stays used up: the operator is asked once more.
+    const giveBack = () => approvals.giveBack(used).catch(() => undefined);
+    return { kind: "approved", approval: id, giveBack };
   } catch (cause) {
     const message = `${required(target, call)}, and approvals cannot be read or stored: ${messageOf(cause)}`;
     const hint = isCodedError(cause) ? cause.hint : undefined;

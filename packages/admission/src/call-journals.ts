@@ -222,6 +222,11 @@ export class CallJournal {
     return this.#approval;
   }
 
+  /** Returns an approval of `takeApproval` that was not used. */
+  returnApproval(key: string): void {
+    this.#approved.set(key, (this.#approved.get(key) ?? 0) + 1);
+  }
+
   /** Returns how an inner call ended that was made before, once for each time that it was made. */
   takeMade(key: string): InnerOutcome | undefined {
     const used = this.#used.get(key) ?? 0;

@@ -6,13 +6,7 @@
 
 import { hash } from "node:crypto";
 import { createInspection, type DefinitionFinding } from "@toolcrib/redaction";
-import type {
-  DefinitionPins,
-  HeldReason,
-  ListedDefinition,
-  PinRules,
-  WaitingDefinition,
-} from "@toolcrib/store";
+import type { DefinitionPins, HeldReason, ListedDefinition, PinRules } from "@toolcrib/store";
 import type { Identity, Tool, ToolId } from "@toolcrib/tool";
 import { AdmissionError } from "./admission-error.ts";
 import type { HeldFeature } from "./held-features.ts";
@@ -27,6 +21,8 @@ export interface WaitingServer {
   /** Their kinds: tools only, or also prompts, resources, templates or instructions. */
   readonly what: "tools" | "definitions";
 }
+
+type WaitingDefinition = ReturnType<DefinitionPins["describe"]>;
 
 /** A definition that waits, with what is suspicious in it. */
 export interface InspectedDefinition extends WaitingDefinition {

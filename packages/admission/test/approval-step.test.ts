@@ -77,7 +77,8 @@ describe("askApproval()", () => {
     await approvals.decide(id, "approved", operator);
     const other = await ask(callWith({ text: "b" }).call);
     assert.equal(other.kind, "refused");
-    assert.deepEqual(await ask(call), { kind: "approved", approval: id });
+    const outcome = await ask(call);
+    assert.ok(outcome.kind === "approved" && outcome.approval === id);
     const used = await ask(call);
     assert.equal(used.kind === "refused" && used.error.code, "APPROVAL_REQUIRED");
   });

@@ -52,7 +52,7 @@ async function start(directory: TemporaryDirectory, args: readonly string[] = []
       waitUntil(async () => (await client.tools()).length === 0, { what: "the list is empty" }),
     /**
      * Does `breakIt`, and waits for a line of the log from then on about a refusal that matches `expected`. There can be
-     * others: on a busy machine, the gateway also sees what is there between the steps of a change.
+     * others: on a busy machine, the gateway also reads the files between the steps of a change.
      */
     async refuses(expected: RegExp, breakIt: () => void): Promise<void> {
       const start = gateway.stderr().length;

@@ -111,6 +111,30 @@ test("a call that waits for its approval counts once it is made", () =>
     { declaration: { trust_state: "unverified", first_contact: "pin" } },
   ));
 
+test("a call that a limit refuses does not use its approval up", () =>
+  withServer(
+    { limits: [{ name: "one", budget: { calls: 1 }, every: "day" }] },
+    async (test, received) => {
+      const { gateway } = test;
+      const tools = ["s:read", "s:pay"];
+      const callBoth = () => Promise.all(tools.map((tool) => callAs(test, "agent", tool)));
+      assert.deepEqual(await callBoth(), ["APPROVAL_REQUIRED", "APPROVAL_REQUIRED"]);
+      for (const { id } of (await gateway.approvals.waiting()).calls)
+        await gateway.approvals.decideCall(id, "approved", operator);
+      // Neither is over the limit when it is checked, and the first that is counted uses the budget up.
+      assert.deepEqual((await callBoth()).toSorted(), ["BUDGET_EXCEEDED", "ok"]);
+      const [made] = received;
+      const file = readFileSync(join(test.home, "approvals", "calls.json"), "utf8");
+      const { records } = JSON.parse(file) as { records: { tool: string; state: string }[] };
+      const kept = made === "read" ? "s:pay" : "s:read";
+      assert.deepEqual(
+        records.map(({ tool, state }) => [tool, state]),
+        [[kept, "approved"]],
+      );
+    },
+    { declaration: { trust_state: "unverified", first_contact: "pin" } },
+  ));
+
 test("budgets of bytes and cost refuse the call after the one that used them up", () =>
   withServer(
     {

@@ -94,7 +94,10 @@ export async function readAnchors(path: string, signal: AbortSignal | undefined)
       if (count > anchorsMaxCount) throw tooLong(path);
       const ofWriter = byWriter.get(head.writer) ?? new Map<number, Anchor[]>();
       byWriter.set(head.writer, ofWriter);
-      ofWriter.set(head.sequence, [...(ofWriter.get(head.sequence) ?? []), { ...head, line }]);
+      const anchors = ofWriter.get(head.sequence);
+      if (anchors === undefined) ofWriter.set(head.sequence, [{ ...head, line }]);
+      // A file can anchor one record many times, so that a copy for each line takes the square of the time.
+      else anchors.push({ ...head, line });
     }
   } catch (cause) {
     signal?.throwIfAborted();

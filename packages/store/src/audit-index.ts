@@ -53,6 +53,12 @@ type Work =
     }
   | { readonly kind: "forget"; readonly row: SegmentRow };
 
+/** A database and its statements. */
+interface OpenedIndex {
+  readonly file: IndexDatabase;
+  readonly statements: IndexStatements;
+}
+
 /** Behaviour of an index. */
 export interface AuditIndexOptions {
   /**
@@ -68,7 +74,7 @@ export class AuditIndex {
   readonly #layout: HomeLayout;
   readonly #problem: (problem: StoreError) => void;
   readonly #usesMemoryWhenFull: boolean;
-  #opened: { readonly file: IndexDatabase; readonly statements: IndexStatements } | undefined;
+  #opened: OpenedIndex | undefined;
   #work: Work[] = [];
   /**
    * The slice that is indexed. Each slice in a buffer of its own would take tens of megabytes until V8 collects them, in
@@ -156,9 +162,7 @@ export class AuditIndex {
     this.#work = [];
   }
 
-  #read<Result>(
-    query: (opened: { readonly file: IndexDatabase; readonly statements: IndexStatements }) => Result,
-  ): Result {
+  #read<Result>(query: (opened: OpenedIndex) => Result): Result {
     return this.#guard(() => {
       // Sizes are read once: a busy writer must not delay the result without end.
       this.#work = this.#plan();
@@ -191,11 +195,8 @@ export class AuditIndex {
     }
   }
 
-  #open(): { readonly file: IndexDatabase; readonly statements: IndexStatements } {
-    if (this.#opened === undefined) {
-      const file = openIndexDatabase(this.#layout);
-      this.#opened = { file, statements: prepareStatements(file.database) };
-    }
+  #open(): OpenedIndex {
+    this.#opened ??= prepared(openIndexDatabase(this.#layout));
     return this.#opened;
   }
 
@@ -216,8 +217,7 @@ export class AuditIndex {
 
   #useMemory(): void {
     this.close();
-    const file = openInMemory();
-    this.#opened = { file, statements: prepareStatements(file.database) };
+    this.#opened = prepared(openInMemory());
   }
 
   #failure(cause: unknown): StoreError {
@@ -340,6 +340,16 @@ export class AuditIndex {
       problems.push({ kind: "unfinished", segment: name, position, bytes: status.size - position });
     }
     return problems;
+  }
+}
+
+/** Prepares the statements of a database; closes one whose tables they do not fit. */
+function prepared(file: IndexDatabase): OpenedIndex {
+  try {
+    return { file, statements: prepareStatements(file.database) };
+  } catch (error) {
+    file.close();
+    throw error;
   }
 }
 

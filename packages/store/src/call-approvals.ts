@@ -61,7 +61,12 @@ export interface CallApproval extends ExactCall {
 
 /** Whether a call may be made now. `full`: its client has too many calls that wait. `too_large`: nobody can read its arguments, or a name in it is empty or too long. */
 export type CallPermission =
-  | { readonly kind: "approved"; readonly id: string }
+  | {
+      readonly kind: "approved";
+      readonly id: string;
+      /** The approval that the call uses up, for `giveBack`. */
+      readonly used: CallApproval;
+    }
   | { readonly kind: "pending" | "denied"; readonly id: string; readonly expiresAt: number }
   | { readonly kind: "full" | "too_large" };
 
@@ -126,6 +131,22 @@ export class CallApprovals {
     return this.#file.change((records) => this.#decide(records, call, show));
   }
 
+  /**
+   * Gives an approval back whose call was not made. It is valid for as long as before. A denial since then stays.
+   *
+   * @param used as `request` returned it.
+   * @throws {StoreError} when the approvals cannot be read or written; the approval stays used up then.
+   */
+  async giveBack(used: CallApproval): Promise<void> {
+    await this.#file.change((records) => {
+      this.#dropExpired(records);
+      const known = records.get(used.digest);
+      // The same call can have been asked for meanwhile; it is approved, too. Two approvals of it count as one.
+      if (known?.state === "denied" || (known === undefined && records.size >= maxCalls)) return;
+      if (used.expiresAt > this.#now()) records.set(used.digest, used);
+    });
+  }
+
   /** Returns the calls that wait for a decision, the earliest first. @throws {StoreError} `STORE_UNREADABLE` */
   async pending(): Promise<readonly CallApproval[]> {
     const records = this.#current(await this.#file.read());
@@ -170,7 +191,7 @@ export class CallApprovals {
     const known = records.get(digest);
     if (known?.state === "approved") {
       records.delete(digest);
-      return { kind: "approved", id };
+      return { kind: "approved", id, used: known };
     }
     if (known !== undefined) return toPermission(known);
     const { issuer, subject, name } = call.client;

@@ -4,7 +4,7 @@
  * can be rebuilt at any time.
  */
 
-import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, renameSync, rmSync, type Stats, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { createPrivateFile, errnoOf } from "@toolcrib/files";
 import type { HomeLayout } from "./home-layout.ts";
@@ -41,6 +41,7 @@ export function openIndexDatabase(layout: HomeLayout): IndexDatabase {
   if (!existsSync(layout.lockDirectory)) return openInMemory();
   let lock: Disposable | undefined;
   let database: DatabaseSync | undefined;
+  let opened: Stats;
   try {
     // Held by every process that uses the file, so that no process moves it away meanwhile.
     lock = waitForSharedLock(layout);
@@ -53,6 +54,7 @@ export function openIndexDatabase(layout: HomeLayout): IndexDatabase {
       "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 4000",
     );
     createTables(database);
+    opened = statSync(layout.databasePath);
   } catch (error) {
     database?.close();
     lock?.[Symbol.dispose]();
@@ -60,7 +62,6 @@ export function openIndexDatabase(layout: HomeLayout): IndexDatabase {
     throw error;
   }
   const held = database;
-  const opened = statSync(layout.databasePath);
   return {
     database,
     kind: "file",

@@ -96,11 +96,15 @@ export class IndexHost implements AsyncDisposable {
         );
       }
       this.#lastId += 1;
-      this.#waiters.set(this.#lastId, {
-        resolve: resolve as (answer: unknown) => void,
-        reject,
-      });
-      this.#send({ kind: "ask", id: this.#lastId, question, asked });
+      const id = this.#lastId;
+      this.#waiters.set(id, { resolve: resolve as (answer: unknown) => void, reject });
+      try {
+        this.#send({ kind: "ask", id, question, asked });
+      } catch (error) {
+        // The thread did not start, or the query cannot be sent to it: no answer will come.
+        this.#settle(id);
+        throw error;
+      }
     });
   }
 

@@ -32,7 +32,6 @@ export {
   type HeldReason,
   type ListedDefinition,
   type PinRules,
-  type WaitingDefinition,
 } from "./definition-pins.ts";
 export { escapeUnsafe } from "./escape-unsafe.ts";
 export { ExportProof } from "./export-proof.ts";

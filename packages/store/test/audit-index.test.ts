@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
@@ -274,6 +274,45 @@ for (const [title, damage] of [
     await using reader = await openAuditReader({ home }, { onProblem: ({ code }) => problems.push(code) });
     assert.deepEqual(await reader.list(), all);
     assert.equal(problems.length, 1);
+  });
+}
+
+test("queries that cannot be sent to the index thread take no place of others", async (t) => {
+  await using store = await openStore({ home: newHome(t) }, { now: tickingClock(start) });
+  await store.audit.intent(intentOf("kept"));
+  // A function cannot be sent to a thread.
+  const unsendable = { tool: () => "" } as unknown as { readonly tool: string };
+  for (let asked = 0; asked < 1000; asked += 1)
+    await assert.rejects(store.audit.list(unsendable), { name: "DataCloneError" });
+  assert.deepEqual(callIdsOf(await store.audit.list()), ["kept"]);
+});
+
+test("an index without its tables is refused, and no query leaves its file open", async (t) => {
+  const home = newHome(t);
+  {
+    await using store = await openStore({ home }, { now: tickingClock(start) });
+    await writeCalls(store);
+    await store.audit.list();
+  }
+  const database = new DatabaseSync(join(home, "toolcrib.db"));
+  database.exec("DROP TABLE audit_problem");
+  database.close();
+  await using reader = await openAuditReader({ home });
+  for (let asked = 0; asked < 3; asked += 1)
+    await assert.rejects(reader.list(), { code: "AUDIT_INDEX_FAILED", message: /no such table/ });
+  if (process.platform === "linux") assert.deepEqual(openFilesBelow(home), []);
+});
+
+/** The files below a folder that this process has open (Linux). */
+function openFilesBelow(folder: string): readonly string[] {
+  return readdirSync("/proc/self/fd").flatMap((descriptor) => {
+    try {
+      const path = readlinkSync(`/proc/self/fd/${descriptor}`);
+      return path.startsWith(folder) ? [path] : [];
+    } catch {
+      // The descriptor with which the folder was listed.
+      return [];
+    }
   });
 }
 

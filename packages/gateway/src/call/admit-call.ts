@@ -17,7 +17,7 @@ import { cleanPlaces, credentialRanges, previewArguments, wholeArguments } from 
 import { approvedArgumentsMaxBytes } from "@toolcrib/store";
 import { identityKey } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
-import { approveCall, callKey, passesUnasked } from "./approve-call.ts";
+import { type ApprovedCall, approveCall, callKey, passesUnasked } from "./approve-call.ts";
 import { toCallError } from "./call-error.ts";
 import type { ArgumentFacts, BegunCall, CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
@@ -177,7 +177,8 @@ async function admitChecked(
     };
   }
   const { approval, journal, isContinued } = passed;
-  const giveBack = () => {
+  const giveBack = async () => {
+    await passed.giveBack?.();
     if (isContinued && journal !== undefined) deps.journals.giveBack(journal);
     if (made?.outcome !== undefined) made.journal.returnMade(made.key);
   };
@@ -200,7 +201,7 @@ async function admitChecked(
       ? deps.callLimits?.take(target, origin, () => jsonSize(args, deps.limits.resultMaxBytes))
       : undefined;
   if (taken !== undefined && "error" in taken) {
-    giveBack();
+    await giveBack();
     return { refusal: { ...facts, ...taken, hooks: hooked?.takeRecords() } };
   }
   // Record the intent before anything is executed.
@@ -216,7 +217,7 @@ async function admitChecked(
     const labels = deps.labels?.factsOf(labelled);
     await deps.log.intent(call.subject, { ...facts, ...intent, hooks, containment, fingerprints, ...labels });
   } catch (cause) {
-    giveBack();
+    await giveBack();
     return { refusal: { ...facts, error: unrecordedError(cause), hooks } };
   }
   const caller = isChecked ? checkedOrigin(origin) : origin;
@@ -247,7 +248,12 @@ export function assertAllowed(
   throw new GatewayError("TOOL_CHANGED", `${what}: it needs an approval now`, { hint });
 }
 
-const unasked = { kind: "passed", approval: undefined, journal: undefined, isContinued: false } as const;
+const unasked: ApprovedCall = {
+  kind: "passed",
+  approval: undefined,
+  journal: undefined,
+  isContinued: false,
+};
 
 /** Returns the place of an inner call in the journal of the call around it; undefined where that has none. */
 function madeBefore(

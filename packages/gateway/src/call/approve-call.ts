@@ -39,6 +39,8 @@ export interface ApprovedCall {
   readonly kind: "passed";
   /** The approval that it uses up; undefined for a call that needs none, or is continued. */
   readonly approval: string | undefined;
+  /** Gives the approval back where the call is not made after all. Never rejects; absent without an approval. */
+  readonly giveBack?: () => Promise<void> | void;
   /** The journal of its inner calls; undefined for the operator's own calls, which never wait. */
   readonly journal: CallJournal | undefined;
   readonly isContinued: boolean;
@@ -76,7 +78,7 @@ export async function approveCall(
       whole: () => undefined,
       mayApprove: () => false,
     });
-    return nobody.kind === "refused" ? nobody : { ...none, approval: nobody.approval };
+    return nobody.kind === "refused" ? nobody : { ...none, ...nobody, kind: "passed" };
   }
   const steps = planSteps(deps, call);
   const key = journalKey(deps, call, steps);
@@ -88,8 +90,10 @@ export async function approveCall(
   const isAsked = isOwn || needing.length > 0;
   if (!isAsked || validateArguments(deps, target, args, callId) !== undefined) return { ...none, journal };
   const shown = deps.journals.of(origin.parent?.callId);
-  const own = needing.length > 0 ? undefined : shown?.takeApproval(callKey(target, argumentsDigest));
-  if (own !== undefined) return { ...none, approval: own, journal };
+  const exact = callKey(target, argumentsDigest);
+  const own = needing.length > 0 ? undefined : shown?.takeApproval(exact);
+  if (own !== undefined)
+    return { ...none, approval: own, giveBack: () => shown?.returnApproval(exact), journal };
   const approval = { ...approvalOf(target), isOwn };
   const asked = await askApproval(
     deps.approval,
@@ -109,7 +113,7 @@ export async function approveCall(
     asked.approval,
     needing.flatMap(({ approvedKey }) => approvedKey ?? []),
   );
-  return { kind: "passed", approval: asked.approval, journal, isContinued: false };
+  return { ...none, ...asked, kind: "passed", journal };
 }
 
 /** Names an exact call of any caller. */
