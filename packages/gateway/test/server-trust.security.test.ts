@@ -66,6 +66,13 @@ async function blockedTools(trust: JsonObject) {
     server.received.toSorted(),
     tools.filter((name) => !Object.hasOwn(blocked, name)).toSorted(),
   );
+  // The same are known without a call, with the same reasons.
+  const known = setting.gateway.policySituation().blocked.filter(({ id }) => id !== "s:resources/note://1");
+  const texts = known.map(({ id, reason, change }) => [
+    id.slice("s:".length),
+    `"${id.replace(":", "__")}" was not called: ${reason}\nHint: the operator of the gateway can allow it for the server: ${change}`,
+  ]);
+  assert.deepEqual(Object.fromEntries(texts), blocked);
   await setting.stop();
   const records = setting.audit();
   const events = [...dataOf(records, "mutability.violation"), ...dataOf(records, "containment.violation")];
@@ -151,25 +158,23 @@ test("every way to make a call gives the same answer", async () => {
 });
 
 test("resources of a server that may reach nothing are read only where they are known to reach nothing", async () => {
-  for (const [trustState, isRead] of [
-    ["unverified", false],
-    ["verified", true],
+  for (const [trust, isRead] of [
+    [{ trust_state: "unverified", containment: { network_egress: "deny" } }, false],
+    [{ trust_state: "verified", containment: { network_egress: "deny" } }, true],
+    // To read a resource changes nothing, whatever the server does otherwise.
+    [{ trust_state: "verified", mutability_class: "read_only" }, true],
   ] as const) {
     await using server = await startDeclaringServer();
     await using setting = await startTestGateway({
-      tool_servers: [
-        onHttp("s", server.url, {
-          trust_state: trustState,
-          first_contact: "pin",
-          containment: { network_egress: "deny" },
-        }),
-      ],
+      tool_servers: [onHttp("s", server.url, { first_contact: "pin", ...trust })],
     });
     const client = await setting.connect({ server: "s" });
     const read = client.readResource({ uri: "note://1" });
     if (isRead) await read;
     else await assert.rejects(read, /can reach other systems/);
     assert.deepEqual(server.received, isRead ? ["note://1"] : []);
+    const known = setting.gateway.policySituation().blocked.some(({ id }) => id.endsWith("note://1"));
+    assert.equal(known, !isRead);
   }
 });
 
