@@ -110,6 +110,9 @@ test("an unread host still needs its port, its address and its entry", async () 
 test("an origin that the operator named is reached at any address, unread and by plain HTTP", async () => {
   const plain = createServer((request, response) => {
     response.setHeader("x-seen", JSON.stringify([request.method, request.url, request.headers["host"]]));
+    response.setHeader("x-hops", String(request.headers["x-hop"]));
+    response.setHeader("x-back", "ends here");
+    response.setHeader("connection", "x-back");
     request.pipe(response);
   }).listen(0, "127.0.0.1");
   await once(plain, "listening");
@@ -124,12 +127,19 @@ test("an origin that the operator named is reached at any address, unread and by
         port: proxy.port,
         method: "POST",
         path: url,
-        headers: { host: "elsewhere.example", "proxy-authorization": "Basic x" },
+        headers: {
+          host: "elsewhere.example",
+          "proxy-authorization": "Basic x",
+          "x-hop": "ends here",
+          connection: "close, X-Hop",
+        },
       });
       sent.end("hello");
       const [response] = await once(sent, "response");
       const pieces: Buffer[] = [];
       for await (const piece of response) pieces.push(piece);
+      if (response.statusCode === 200)
+        assert.deepEqual([response.headers["x-hops"], response.headers["x-back"]], ["undefined", undefined]);
       return [response.statusCode, response.headers["x-seen"], Buffer.concat(pieces).toString()];
     };
     assert.deepEqual(await send(`http://127.0.0.1:${port}/a/b?c=d`), [

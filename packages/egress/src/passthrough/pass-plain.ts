@@ -6,12 +6,11 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline as joinStreams } from "node:stream/promises";
-import { requestConnectionHeaders } from "../connection-headers.ts";
 import { EgressError } from "../egress-error.ts";
 import type { EgressSource, NamedOrigin } from "../egress-types.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { ProxyLimits } from "../proxy/proxy-limits.ts";
-import { toPairs } from "../proxy/raw-headers.ts";
+import { connectionOptions, toPairs } from "../proxy/raw-headers.ts";
 import { toRefusal } from "../proxy/refusal.ts";
 import { authorityOf } from "./named-origins.ts";
 
@@ -28,8 +27,8 @@ export interface PlainPass {
   readonly limits: ProxyLimits;
 }
 
-/** Headers that are not passed on: those of the connection and of the framing, which the sender creates. */
-const endingHeaders: ReadonlySet<string> = new Set([...requestConnectionHeaders, "expect", "trailer"]);
+/** Headers that are not passed on besides those of the connection: those of the framing, which the sender creates. */
+const framingHeaders: ReadonlySet<string> = new Set(["expect", "trailer"]);
 
 /** Passes one request on, and its response back. Never rejects. */
 export async function passPlain(pass: PlainPass): Promise<void> {
@@ -40,7 +39,7 @@ export async function passPlain(pass: PlainPass): Promise<void> {
   );
   try {
     const answer = await send(pass, controller.signal);
-    const headers = toPairs(answer.rawHeaders).filter(isPassed);
+    const headers = passedOn(answer.rawHeaders);
     response.writeHead(answer.statusCode ?? 502, answer.statusMessage, headers.flat());
     await joinStreams(answer, countTo(limits.relayMaxBytes), response);
   } catch (error) {
@@ -65,9 +64,7 @@ async function send(
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const authority = authorityOf(origin);
   const path = (request.url ?? "").replace(/^http:\/\/[^/?#]*/i, "") || "/";
-  const headers = toPairs(request.rawHeaders).filter(
-    ([name, value]) => isPassed([name, value]) && name.toLowerCase() !== "host",
-  );
+  const headers = passedOn(request.rawHeaders).filter(([name]) => name.toLowerCase() !== "host");
   headers.push(["Host", authority], ["Connection", "close"]);
   const isEncoded = request.headers["transfer-encoding"] !== undefined;
   if (isEncoded) headers.push(["Transfer-Encoding", "chunked"]);
@@ -88,8 +85,10 @@ async function send(
   return await promise;
 }
 
-function isPassed([name]: readonly [string, string]): boolean {
-  return !endingHeaders.has(name.toLowerCase());
+/** Returns the headers that are passed on: none of the connection, nor those that `Connection` names (RFC 9110 section 7.6.1). */
+function passedOn(raw: readonly string[]): [name: string, value: string][] {
+  const ending = connectionOptions(raw).union(framingHeaders);
+  return toPairs(raw).filter(([name]) => !ending.has(name.toLowerCase()));
 }
 
 function countTo(maxBytes: number) {
