@@ -9,6 +9,7 @@
  */
 
 import { createPublicKey } from "node:crypto";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { NotRegularError, reasonOf } from "@toolcrib/files";
 import { type AnchorFile, readAnchors } from "./anchor-file.ts";
@@ -208,6 +209,7 @@ class TrailVerification {
         hasList: list.kind === "signed",
         tombstone: now.tombstones.get(one.writer),
         keyDigest: key?.digest,
+        isGone: (segment) => !existsSync(join(this.#layout.auditDirectory, segment)),
       }),
     );
     const all = [...this.#homeFindings(now), ...found];

@@ -1,4 +1,8 @@
-/** Follows the chain of one writer, record by record, and collects what is not as it was written. No I/O. */
+/**
+ * Follows the chain of one writer, record by record, and collects what is not as it was written. No I/O.
+ *
+ * One piece, because each finding depends on the state that the records before it left.
+ */
 
 import type { AuditDamaged, AuditKeyNamed, AuditRecord, AuditRecovered } from "./audit-event.ts";
 import type { SignedHead, StoredHead, Tombstone } from "./audit-heads.ts";
@@ -52,6 +56,8 @@ export interface WriterContext {
   readonly tombstone: Tombstone | undefined;
   /** Digest of the key; absent where it is missing or cannot be read, which is a finding of its own. */
   readonly keyDigest: string | undefined;
+  /** Whether retention deleted a segment after its records were read. @default no segment */
+  readonly isGone?: (segment: string) => boolean;
 }
 
 interface Place {
@@ -75,11 +81,17 @@ interface Foreign extends Place {
   readonly hash: string;
 }
 
-/** A record that does not follow the one before it. */
-interface Break extends Place {
-  readonly expected: number;
+/** The first record of a run of records that follow each other. */
+interface RunStart extends Place {
   readonly sequence: number;
   readonly previous: string | undefined;
+}
+
+/** A record that does not follow the one before it: it starts another run. */
+interface Break extends RunStart {
+  readonly expected: number;
+  /** Segment of the record before it. */
+  readonly segmentBefore: string;
   /** Hash of the line before it. */
   readonly before: string;
 }
@@ -111,8 +123,11 @@ export class WriterVerification {
   #key: string | undefined;
   /** Lines after the last record that are none. */
   #unfinished: Unreadable[] = [];
-  #first: (Place & { readonly sequence: number; readonly previous: string | undefined }) | undefined;
+  #first: RunStart | undefined;
+  /** Runs with the last record that retention deleted, as it was signed: its hash proves those before it. By their numbers, from 0. */
+  readonly #provedRuns = new Set<number>();
   #lastSequence = 0;
+  #lastSegment = "";
   #lastHash = chainStart;
   readonly #tombstone: Tombstone | undefined;
 
@@ -213,7 +228,7 @@ export class WriterVerification {
       ...this.#startFindings(context),
       ...unreadable,
       ...this.#foreignFindings(),
-      ...this.#breaks.flatMap((one) => this.#breakFindings(one, context.tombstone)),
+      ...this.#breaks.flatMap((one, at) => this.#breakFindings(one, at + 1, context)),
       ...this.#found,
       ...this.#headFindings(context),
       ...this.#keyFindings(context),
@@ -255,11 +270,15 @@ export class WriterVerification {
     } else this.#unchainedCount += 1;
     this.#note(record, lineHash);
     this.#lastSequence = sequence;
+    this.#lastSegment = this.#segment;
     this.#lastHash = lineHash;
     this.#anchors?.take(sequence, lineHash);
     if (sequence > Math.max(this.#head?.sequence ?? 0, this.#tombstone?.lastSequence ?? 0))
       this.#unsigned.take(record);
-    if (this.#tombstone?.lastSequence === sequence) this.#tombstoneHash = { sequence, hash: lineHash };
+    if (this.#tombstone?.lastSequence === sequence) {
+      this.#tombstoneHash = { sequence, hash: lineHash };
+      if (lineHash === this.#tombstone.lastHash) this.#provedRuns.add(this.#breaks.length);
+    }
     const head = this.#head;
     if (head?.sequence !== sequence || head.hash === lineHash) return;
     const message = `record ${sequence} is not the one that was signed at ${head.time}: it or an earlier one was changed`;
@@ -273,7 +292,8 @@ export class WriterVerification {
     const isHashRight = previous === undefined || previous === this.#lastHash;
     if ((sequence === expected && isHashRight) || this.#breaks.length >= findingsMaxCount) return;
     const place = { segment: this.#segment, line: this.#line };
-    this.#breaks.push({ ...place, expected, sequence, previous, before: this.#lastHash });
+    const segmentBefore = this.#lastSegment;
+    this.#breaks.push({ ...place, expected, sequence, previous, segmentBefore, before: this.#lastHash });
   }
 
   #note({ type, data, sequence }: AuditRecord, lineHash: string): void {
@@ -407,8 +427,9 @@ export class WriterVerification {
   }
 
   #breakFindings(
-    { expected, sequence, previous, before, ...place }: Break,
-    tombstone: Tombstone | undefined,
+    { expected, sequence, previous, segmentBefore, before, ...place }: Break,
+    run: number,
+    context: WriterContext,
   ): readonly TrailFinding[] {
     const facts = { writer: this.#writer, expected, sequence, previous: previous ?? "", before };
     if (sequence === expected) {
@@ -416,8 +437,9 @@ export class WriterVerification {
       return [toFinding("changed", place, message, facts)];
     }
     if (sequence > expected) {
-      // Segments that retention deleted while they were read.
-      if (isDeleted(tombstone, sequence - 1, previous)) return [];
+      // Segments that retention deleted while they were read: the oldest first, so that those before it are gone, too.
+      const isWhileRead = context.isGone?.(segmentBefore) === true;
+      if (isWhileRead && this.#isProvedStart({ ...place, sequence, previous }, run, context)) return [];
       const last = sequence - 1;
       const what = expected === last ? `record ${expected} is` : `records ${expected} to ${last} are`;
       return [toFinding("missing", place, `${what} missing before record ${sequence}`, facts)];
@@ -429,7 +451,7 @@ export class WriterVerification {
   }
 
   /** A trail begins with record 1, or after what retention deleted. */
-  #startFindings({ tombstone }: WriterContext): readonly TrailFinding[] {
+  #startFindings(context: WriterContext): readonly TrailFinding[] {
     const found: TrailFinding[] = [];
     if (this.#tombstoneHash !== undefined && this.#tombstoneHash.hash !== this.#tombstone?.lastHash) {
       const { sequence, hash } = this.#tombstoneHash;
@@ -447,8 +469,8 @@ export class WriterVerification {
     const isExplained =
       sequence === 1
         ? previous === undefined || previous === chainStart
-        : isDeleted(tombstone, sequence - 1, previous);
-    if (isExplained) return found;
+        : this.#isProvedStart(this.#first, 0, context);
+    if (isExplained) return [...found, ...this.#lostEndFindings(context)];
     const message =
       sequence === 1
         ? "record 1 follows another record"
@@ -456,10 +478,31 @@ export class WriterVerification {
     const facts = { writer: this.#writer, sequence, previous: previous ?? "" };
     return [...found, toFinding("missing", { ...this.#first, line: 1 }, message, facts)];
   }
-}
 
-/** Whether retention deleted the records up to `last`, and `previous` is the hash of the last one. */
-function isDeleted(tombstone: Tombstone | undefined, last: number, previous: string | undefined): boolean {
-  if (tombstone === undefined || last > tombstone.lastSequence) return false;
-  return last < tombstone.lastSequence || previous === undefined || previous === tombstone.lastHash;
+  /**
+   * Whether the records before a run were deleted by retention, and something signed proves what the run begins with: it
+   * follows the last deleted record, or goes on to that record, of which retention had no time to delete the segment.
+   */
+  #isProvedStart({ segment, sequence, previous }: RunStart, run: number, context: WriterContext): boolean {
+    const { tombstone, isGone } = context;
+    const follows = [this.#tombstone, tombstone].some(
+      (one) =>
+        one !== undefined &&
+        one.lastSequence === sequence - 1 &&
+        (previous === undefined || previous === one.lastHash),
+    );
+    if (follows) return true;
+    if (tombstone === undefined || sequence > tombstone.lastSequence) return false;
+    return this.#provedRuns.has(run) || isGone?.(segment) === true;
+  }
+
+  /** Retention deletes the oldest segments first, and never the newest: no record can be older than all that is left. */
+  #lostEndFindings({ tombstone, isGone }: WriterContext): readonly TrailFinding[] {
+    const last = this.#lastSequence;
+    if (tombstone === undefined || last >= tombstone.lastSequence) return [];
+    if (isGone?.(this.#lastSegment) === true) return [];
+    const message = `the records after ${last} are missing: retention deleted those up to ${tombstone.lastSequence}, the oldest first`;
+    const facts = { writer: this.#writer, last, deleted: tombstone.lastSequence, hash: this.#lastHash };
+    return [toFinding("missing", this.#end, message, facts)];
+  }
 }

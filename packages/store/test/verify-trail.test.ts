@@ -196,6 +196,55 @@ describe("verifyTrail()", () => {
     assert.deepEqual(await kindsIn(home), ["missing"]);
   });
 
+  test("finds records that were added to what retention deleted, and not those that it was about to delete", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const home = directory.join("home");
+    await write(home, 300, 16 * 1024);
+    const { segments } = trailIn(home);
+    const all = segments().map((path) => [path, readFileSync(path, "utf8")] as const);
+    {
+      const audit = { segmentMaxBytes: 16 * 1024, retainMaxBytes: 40_000 };
+      await using store = await openStore({ home, audit }, { now: Date.now, randomBytes });
+      await store.audit.flush();
+    }
+    assert.deepEqual(await kindsIn(home), []);
+    const deleted = all.filter(([path]) => !segments().includes(path));
+    assert.ok(deleted.length >= 2, `${deleted.length} segments were deleted`);
+    const [first = ""] = segments();
+    const whole = readFileSync(first, "utf8");
+    // A gateway was killed before it deleted the last of them, or before it deleted any.
+    for (const kept of [deleted.slice(-1), deleted]) {
+      for (const [path, text] of kept) writeFileSync(path, text);
+      assert.deepEqual(await kindsIn(home), []);
+      for (const [path] of kept) rmSync(path);
+    }
+    const [, text = ""] = deleted.at(-1) ?? [];
+    const lines = text.trimEnd().split("\n");
+    const forged = (line: string, at: number) =>
+      line
+        .replace(/"previous":"[0-9a-f]{64}"/, `"previous":"${"a".repeat(64)}"`)
+        .replace(/"sequence":"\d{16}"/, `"sequence":"${String(at).padStart(16, "0")}"`);
+    const [line = ""] = lines;
+    const added: readonly (readonly string[])[] = [
+      [forged(line, 5)],
+      [forged(line, 5), forged(line, 9)],
+      // The last one, whose hash is signed, is left out, or was changed as well.
+      lines.slice(0, -1),
+      [forged(line, 5), ...lines.slice(0, -1)],
+      [...lines.slice(0, -1), (lines.at(-1) ?? "").replace("reason", "raison")],
+      // Genuine ones with a hole.
+      [...lines.slice(0, 2), ...lines.slice(3)],
+    ];
+    for (const [at, records] of added.entries()) {
+      writeFileSync(first, `${records.join("\n")}\n${whole}`);
+      assert.notDeepEqual(await kindsIn(home), [], `case ${at}`);
+    }
+    // Only the oldest record is left of everything.
+    for (const path of segments().slice(1)) rmSync(path);
+    writeFileSync(first, `${(all[0]?.[1] ?? "").split("\n", 1)[0]}\n`);
+    assert.ok((await kindsIn(home)).includes("missing"));
+  });
+
   test("names the records that an earlier version wrote without hashes", async () => {
     await using directory = await makeTemporaryDirectory();
     const home = directory.join("home");
