@@ -32,7 +32,10 @@ export const exitCodeMeanings: readonly { readonly code: ExitCode; readonly mean
     meaning: "failed: a tool returned an error, doctor found a problem, a program has errors",
   },
   { code: exitCodes.usage, meaning: "wrong usage or configuration" },
-  { code: exitCodes.denied, meaning: "denied by policy or a hook, paused, or beyond a limit" },
+  {
+    code: exitCodes.denied,
+    meaning: "denied by policy, a hook or the declaration of a server, paused, or beyond a limit",
+  },
   {
     code: exitCodes.notFound,
     meaning: "no such name: a tool, server, client, profile, package, token, secret, call or error code",
@@ -68,7 +71,7 @@ export const unknownNames: readonly { readonly what: string; readonly outcome: s
 const codesOf: readonly (readonly [ExitCode, RegExp])[] = [
   [
     exitCodes.denied,
-    /^(?:POLICY_DENIED|POLICY_UNAVAILABLE|CALL_PAUSED|PAUSES_UNREADABLE|RATE_LIMITED|BUDGET_EXCEEDED|BUDGETS_UNREADABLE|OUTSIDE_WINDOW|HOOK_DENIED|HOOK_FAILED|RESULT_WITHHELD)$/,
+    /^(?:POLICY_DENIED|POLICY_UNAVAILABLE|CALL_PAUSED|PAUSES_UNREADABLE|RATE_LIMITED|BUDGET_EXCEEDED|BUDGETS_UNREADABLE|OUTSIDE_WINDOW|HOOK_DENIED|HOOK_FAILED|RESULT_WITHHELD|MUTABILITY_VIOLATION|CONTAINMENT_VIOLATION)$/,
   ],
   [exitCodes.interrupted, /^CLI_INTERRUPTED$/],
   [exitCodes.usage, /^(?:CONFIG|TOKEN)_/],

@@ -106,4 +106,9 @@ test("toolcrib call is refused as a client is, and why says so; the operator nee
   await explanations();
   const json = JSON.parse((await runToolcrib(["why", "r__blocked", "--json"], setting)).stdout);
   assert.deepEqual([json.decision.kind, json.blocked.rule], ["allow", "mutability.read_only"]);
+  // The settings of the servers in another file are not those of the gateway.
+  writeFileSync(directory.join("other.json"), JSON.stringify(config));
+  const other = await runToolcrib(["why", "r__blocked", "--config", "other.json"], setting);
+  assert.match(other.stdout, /decision of the policy alone/);
+  assert.equal((await runToolcribProcess(["call", "r__blocked"], setting)).code, 3);
 });

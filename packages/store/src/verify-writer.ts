@@ -1,7 +1,7 @@
 /**
  * Follows the chain of one writer, record by record, and collects what is not as it was written. No I/O.
  *
- * One piece, because each finding depends on the state that the records before it left.
+ * It is one piece, because each finding depends on the state that the records before it left.
  */
 
 import type { AuditDamaged, AuditKeyNamed, AuditRecord, AuditRecovered } from "./audit-event.ts";

@@ -5,7 +5,7 @@ import { defineCommand } from "../cli-command.ts";
 export const command = defineCommand({
   name: "why",
   summary:
-    "explain what the policy decides about a tool or a call, and what would allow it (exit code 3 if denied)",
+    "explain what the policy decides about a tool or a call, and what would allow it (exit code 3 if it would be refused now)",
   arguments: {
     what: { completes: "tool", help: "id of a tool, resource or prompt, or of a call on the audit trail" },
   },

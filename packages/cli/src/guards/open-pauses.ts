@@ -6,6 +6,8 @@
 
 import { randomBytes } from "node:crypto";
 import { Pauses } from "@toolcrib/admission";
+import type { PolicyConfig } from "@toolcrib/config";
+import { clientKeysOf } from "@toolcrib/config-changes";
 import { type CodedError, isCodedError, type Logger } from "@toolcrib/diagnostics";
 import type { GatewayStatus } from "@toolcrib/gateway";
 import { PauseSet, type PauseTarget } from "@toolcrib/guards";
@@ -43,10 +45,15 @@ export async function listPauses({ options, now }: CliContext): Promise<readonly
   return pauses.facts().pauses;
 }
 
-/** Returns the pauses of this home. @throws {StoreError} when they cannot be read */
-export async function readPauses({ options, now }: CliContext): Promise<PauseSet> {
+/**
+ * Returns the pauses of this home.
+ *
+ * @param policy with the clients whose names pauses use.
+ * @throws {StoreError} when they cannot be read
+ */
+export async function readPauses({ options, now }: CliContext, policy: PolicyConfig): Promise<PauseSet> {
   await using store = createPauseStore(options.home, { randomBytes });
-  return new PauseSet(await store.list(now()));
+  return new PauseSet(await store.list(now()), (name) => clientKeysOf(policy, name));
 }
 
 /** A pause in the home, of which the gateways that run may not know yet. */

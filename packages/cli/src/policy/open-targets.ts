@@ -27,7 +27,7 @@ import { asTyped } from "../serve/source-table.ts";
 export interface PolicySituation {
   readonly policy: PolicyConfig;
   readonly targets: readonly PolicyTarget[];
-  /** Those of which no call is made, whatever the policy decides; undefined where a gateway of an earlier version does not report them. */
+  /** Those of which no call is made, whatever the policy decides; undefined where the files differ from those of the gateway, or it is of an earlier version. */
   readonly blocked: GatewayAnswer["blocked"] | undefined;
   /** Servers and toolspecs that are not available: what they have is not among the targets. */
   readonly unavailable: readonly ServerState[];
@@ -95,7 +95,8 @@ export async function openPolicySituation(
   if (onDisk || same === undefined || answer.policy === undefined) {
     const { config } = await loadCliConfig(withFilesOf(context, running.configFiles));
     const origin = { of: "files", notInForce: [] } as const;
-    return { policy: config.policy, targets, blocked, unavailable, waiting, origin };
+    // What the gateway blocks follows from its own configuration.
+    return { policy: config.policy, targets, blocked: undefined, unavailable, waiting, origin };
   }
   const { policy, digest } = answer;
   const notInForce = await findNotInForce(withFilesOf(context, running.configFiles), policy);

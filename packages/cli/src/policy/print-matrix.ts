@@ -36,7 +36,7 @@ export async function printMatrix(context: CliContext, flags: MatrixFlags): Prom
   const names = flags.client ?? clientsOf(context, Object.keys(situation.policy.clients));
   const clients = names.map((name) => clientIdentity(situation, name));
   const blocked = new Set(situation.blocked?.map(({ id }) => id));
-  const pauses = await readPauses(context);
+  const pauses = await readPauses(context, situation.policy);
   const now = context.now();
   /** Returns why a call that the policy allows is refused. */
   const hindranceOf = ({ id, wireName, server }: PolicyTarget, identity: Identity) => {
@@ -89,15 +89,13 @@ export async function printMatrix(context: CliContext, flags: MatrixFlags): Prom
         ? ["paused: the policy allows calls, and they are refused until it is resumed."]
         : []),
       ...(situation.blocked === undefined
-        ? [
-            "It does not show the mutability and containment of servers, which can refuse a call: the gateway is of an earlier version.",
-          ]
+        ? ["It does not show the mutability and containment of servers, which can refuse a call."]
         : []),
-      "It is for clients that have received no labelled data; limits, hooks and approvals are checked at each call.",
+      "The table holds for clients that have received no labelled data. Limits, hooks and approvals are checked at each call.",
       ...(missing.length === 0 ? [] : ["?: what the server has is not known, because it is not available."]),
     );
   }
-  output.print(originLine(origin));
+  output.prose(originLine(origin));
   return exitCodes.done;
 }
 

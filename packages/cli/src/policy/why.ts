@@ -62,8 +62,10 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
   const { id, wireName, server } = target;
   const isCall = action === "call" && decision.kind === "allow";
   const paused = { id, wireName, server: server.id, identity };
-  const pause = isCall ? (await readPauses(context)).find(paused, context.now()) : undefined;
-  const block = isCall ? situation.blocked?.find((one) => one.id === id) : undefined;
+  const pause = isCall
+    ? (await readPauses(context, situation.policy)).find(paused, context.now())
+    : undefined;
+  const block = action === "call" ? situation.blocked?.find((one) => one.id === id) : undefined;
   output.json({
     client: { issuer: identity.issuer, subject: identity.subject, name: identity.name },
     action,
@@ -80,11 +82,12 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
     ...(recorded === undefined ? {} : { recorded }),
   });
   output.print(output.style("bold", safeLine(`"${identity.name}" ${action} "${target.id}"`)));
-  if (recorded !== undefined) output.print(...recordedLines(recorded), "", "With the policy as it is now:");
+  if (recorded !== undefined) output.prose(...recordedLines(recorded), "", "With the policy as it is now:");
   output.prose(...explanationLines(explanation));
   const waived = situation.policy.waiveApproval;
   if (block !== undefined) {
-    output.prose("", safeLine(`But no call is made (${block.rule}): ${block.reason}`));
+    const text = isCall ? "But no call is made" : "No call would be made, if the policy allowed it";
+    output.prose("", safeLine(`${text} (${block.rule}): ${block.reason}`));
     output.prose(safeLine(`To allow it, set for the server: ${block.change}`));
   }
   output.prose(
@@ -101,10 +104,9 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
     output.prose("", safeLine(`But ${describePause(pause)} is paused${end}, so that the call is refused`));
     output.print(`Resume it: ${ownCommand(context)} resume ${pauseWords({ kind, name })}`);
   }
-  output.print("", originLine(situation.origin));
-  // A recorded call was not paused.
-  const isRefused =
-    decision.kind === "deny" || block !== undefined || (pause !== undefined && call === undefined);
+  output.prose("", originLine(situation.origin));
+  // Of a recorded call, too, the answer is about now.
+  const isRefused = decision.kind === "deny" || block !== undefined || pause !== undefined;
   return isRefused ? exitCodes.denied : exitCodes.done;
 }
 
