@@ -268,13 +268,13 @@ export interface TokenReplaced {
   readonly name: string;
 }
 
-/** The gateway uses a new configuration. */
+/** The gateway uses a configuration: from its start, or from a reload on. */
 export interface ConfigChanged {
   /** The files, in the order in which they are merged. */
   readonly files: readonly string[];
   /** Digest of the resulting configuration. */
   readonly digest: string;
-  /** Digest of the previous configuration, if any. */
+  /** Digest of the configuration before a reload; absent at a start. */
   readonly previousDigest?: string;
   /** Changed paths, such as `tool_servers.github`. Never values. */
   readonly changed?: readonly string[];

@@ -140,11 +140,12 @@ export const explanations: Explanations = {
     fix: "Nothing. An intent without call.completed belongs to a gateway that was killed.",
   },
   "config.changed": {
-    cause: "The gateway runs with another configuration than before.",
+    cause:
+      "A gateway took over a changed configuration: previousDigest names the one before. Without that, a gateway started with this configuration, or a command that started the servers it needs by itself.",
     files: serverFile("notes"),
     before: ["toolcrib list"],
     run: "toolcrib audit export 2>&1 | grep config.changed",
-    fix: "Nothing, if you changed it.",
+    fix: "Nothing, if you changed it or started a gateway or a command.",
   },
   "containment.violation": {
     cause: "A call was blocked, because its server is declared with less reach than the call needs.",
