@@ -58,8 +58,11 @@ export function findRefusedNeed(text: string): RefusedNeed | undefined {
     if (host === undefined || !loopbackPattern.test(host)) return { kind: "network", host };
   }
   const missing = lines.find((line) => readPattern.test(line));
-  const path = missing === undefined ? undefined : pathIn(missing).path;
+  if (missing === undefined) return undefined;
+  const { path, isFolder } = pathIn(missing);
   if (path === undefined) return undefined;
+  // Node reports a folder that it may not create, with those above it, as one that does not exist.
+  if (isFolder) return { kind: "write", path, isFolder };
   return temporaryName.test(path) ? { kind: "write", path, isFolder: false } : { kind: "read", path };
 }
 

@@ -20,6 +20,8 @@ test("a refusal is found in what programs of many languages print", () => {
       "ENOENT: no such file or directory, open '/srv/data/absent'",
       { kind: "read", path: "/srv/data/absent" },
     ],
+    // Node, for a folder with those above it.
+    ["ENOENT: no such file or directory, mkdir '/srv/files/new'", write("/srv/files/new", true)],
     // A file that is written under another name first, in a folder that the sandbox does not show.
     [
       "ENOENT: no such file or directory, open '/srv/data/memory.jsonl.6f889969c2d49582.tmp'",
