@@ -1,7 +1,16 @@
 /** `toolcrib audit verify`, while a gateway writes and after it. */
 
 import assert from "node:assert/strict";
-import { appendFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { test } from "node:test";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { echoServer, runToolcrib, startServe } from "./transcript.ts";
@@ -174,16 +183,34 @@ test("audit verify --export verifies an export and its proof without the home", 
       /--proof is of all records/,
     );
   assert.match((await run("export", "-o", "x", "--proof", "x")).stderr, /name the same file/);
+  // Neither file without the other: the folder of the proof is missing, or a folder is in its place.
+  mkdirSync(directory.join("folder"));
+  for (const proof of ["none/p.json", "folder"])
+    for (const output of [["-o", "x"], []]) {
+      const failed = await run("export", ...output, "--proof", proof, "--force");
+      assert.match(failed.stderr, /FILE_UNWRITABLE: Cannot write ".*(none.p\.json|folder)": it /);
+      assert.equal(failed.stdout, "");
+      assert.equal(existsSync(directory.join("x")), false);
+    }
+  for (const output of ["none/x", "folder"]) {
+    const failed = await run("export", "-o", output, "--proof", "p.json", "--force");
+    assert.match(failed.stderr, /FILE_UNWRITABLE/);
+    assert.equal(existsSync(directory.join("p.json")), false);
+  }
+  const printed = await run("export", "--proof", "printed.json");
+  assert.equal(printed.stdout, readFileSync(directory.join("trail.jsonl"), "utf8"));
+  assert.match(printed.stderr, new RegExp(`The proof in .*printed\\.json is signed with the key ${key}`));
   rmSync(directory.join(".toolcrib"), { recursive: true });
 
   const verify = ["verify", "--export", "trail.jsonl"];
+  assert.equal((await run(...verify, "--proof", "printed.json", "--key", key)).code, 0);
   const chain = await run(...verify);
   assert.match(chain.stdout, /The records follow each other: 3 records\nNothing is signed without --proof/);
   const unvouched = await run(...verify, "--proof", "proof.json");
   assert.equal(unvouched.code, 0, unvouched.stdout);
   assert.match(
     unvouched.stdout,
-    /as it was when its ends were signed: 3 records\n.* nobody vouched for: sha256:/,
+    /as it was when its ends were signed: 3 records\nExported at 20.*Z\n.* nobody vouched for: sha256:/,
   );
   const vouched = await run(...verify, "--proof", "proof.json", "--key", key);
   assert.match(vouched.stdout, /Signed with the key that you named: sha256:/);
@@ -196,7 +223,18 @@ test("audit verify --export verifies an export and its proof without the home", 
     cut.stdout,
     /FOUND .*trail\.jsonl:2: the records up to 3 were signed at .* last one here is 2/,
   );
+  assert.match(cut.stdout, /FOUND .*trail\.jsonl: it is not the export of the proof: its 2 records /);
   assert.match(cut.stderr, /only an export without --since/);
+  writeFileSync(path, text.split("\n").slice(1).join("\n"));
+  const begun = await run(...verify);
+  assert.equal(begun.code, 0, begun.stdout);
+  assert.match(begun.stdout, /\nBefore record 2 of writer 001, nothing is known without --proof: retention /);
+  assert.doesNotMatch(chain.stdout, /Before record/);
+  const proof = readFileSync(directory.join("proof.json"), "utf8");
+  writeFileSync(directory.join("unsigned.json"), proof.replace('"signature":"', '"signature":"A'));
+  const unsigned = await run(...verify, "--proof", "unsigned.json", "--key", key);
+  assert.match(unsigned.stdout, /FOUND: the proof has a wrong signature: it was changed/);
+  assert.doesNotMatch(unsigned.stdout, /Signed with|Exported at/);
   assert.match((await run(...verify, "--key", key)).stderr, /--key needs --proof/);
   assert.match((await run(...verify, "--accept", "x")).stderr, /are about the trail of a home/);
   assert.match((await run("verify", "--proof", "proof.json")).stderr, /need --export/);

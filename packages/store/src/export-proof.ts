@@ -1,10 +1,13 @@
 /**
- * The proof of an export of the trail: the signed files of the home (audit-heads.ts) and the public key, in one document.
+ * The proof of an export of the trail: the signed files of the home (audit-heads.ts), the public key, and the digest of
+ * the exported bytes, in one document with one signature. Parts of two proofs are no proof, and a proof is of one export.
  * An export with a proof ends with the signed head of each writer, so that no record in it is without a signature.
  *
  * The key in a proof says who signed, and nothing about whether that is the gateway: the reader must know its digest.
  */
 
+import { createHash } from "node:crypto";
+import { realpathSync } from "node:fs";
 import { reasonOf } from "@toolcrib/files";
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import type { AuditRecord } from "./audit-event.ts";
@@ -19,23 +22,27 @@ import {
   type StoredWriters,
   type Tombstone,
 } from "./audit-heads.ts";
-import { parseObject, readHomeFile } from "./home-file.ts";
+import { parseObject, readHomeFile, toSignedBytes } from "./home-file.ts";
 import { type HomeLayout, toHomeLayout } from "./home-layout.ts";
-import { parsePublicKey, readSigningKey, type SigningKey } from "./signing-key.ts";
+import { isSignature, parsePublicKey, readSigningKey, type SigningKey, signBytes } from "./signing-key.ts";
 import { StoreError } from "./store-error.ts";
 
 const format = 1;
+/** Separates the signature of a proof from those of other documents that the same key signs. */
+const proofType = "audit.export-proof";
 /** Bytes of a proof: that of 64 writers has a hundredth. */
 const proofMaxBytes = 4 * 1024 * 1024;
 /** Times that signed files are read until none of them changed meanwhile. */
 const attemptsMax = 20;
 
-/** The signed ends of a home, for one export. Created before the records are read. */
+/** The proof of one export of a home. Created before the records are read, and formatted after the last text is written. */
 export class ExportProof {
   readonly #layout: HomeLayout;
   readonly #key: SigningKey;
   readonly #texts: ReturnType<typeof readSignedTexts>;
   readonly #ends = new Map<string, number>();
+  readonly #hash = createHash("sha256");
+  #records = 0;
 
   /** @throws {StoreError} `STORE_UNREADABLE`; the file system's error */
   constructor(home: string) {
@@ -58,17 +65,32 @@ export class ExportProof {
     return Number(sequence) <= (this.#ends.get(writer) ?? 0);
   }
 
-  /** Returns the document, once the records are read: retention can have deleted some meanwhile. */
-  format(): string {
+  /** Adds the next text of the export, exactly as it is written, and the number of records in it. */
+  add(text: string, recordCount: number): void {
+    this.#hash.update(text);
+    this.#records += recordCount;
+  }
+
+  /**
+   * Returns the signed document, once: after the last text of the export, because retention can have deleted records
+   * meanwhile. @param timeMs the time now, milliseconds since the epoch
+   */
+  format(timeMs: number): string {
     const { writers, heads } = this.#texts;
     const { tombstones } = readSignedTexts(this.#layout);
-    return `${JSON.stringify({
+    const unsigned: JsonObject = {
+      type: proofType,
       format,
+      time: new Date(timeMs).toISOString(),
+      records: this.#records,
+      sha256: this.#hash.digest("hex"),
       publicKey: this.#key.publicKey.export({ type: "spki", format: "pem" }).toString(),
       ...(writers === undefined ? {} : { writers: parseObject(writers) }),
       heads: heads.map(parseObject),
       tombstones: tombstones.map(parseObject),
-    })}\n`;
+    };
+    const signature = signBytes(this.#key, toSignedBytes(unsigned));
+    return `${JSON.stringify({ ...unsigned, signature })}\n`;
   }
 }
 
@@ -103,6 +125,14 @@ function readConsistentTexts(layout: HomeLayout): ReturnType<typeof readSignedTe
 /** A parsed proof: what its signatures show. */
 export interface ParsedProof {
   readonly key: Omit<SigningKey, "privateKey">;
+  /** Why the document as a whole is not signed with its key; `undefined` when it is. */
+  readonly objection: string | undefined;
+  /** When the export ended, RFC 3339. */
+  readonly time: string;
+  /** Number of exported records. */
+  readonly records: number;
+  /** Of the exported bytes: 64 hexadecimal digits. */
+  readonly sha256: string;
   readonly list: StoredWriters;
   /** Whether a head states a later list of writers than this one. */
   readonly isListEarlier: boolean;
@@ -110,10 +140,10 @@ export interface ParsedProof {
   readonly tombstones: ReadonlyMap<string, Tombstone>;
 }
 
-/** Reads the proof at `path`. @throws {StoreError} `AUDIT_UNREADABLE` */
+/** Reads the proof at `path`. A symbolic link is followed. @throws {StoreError} `AUDIT_UNREADABLE` */
 export function readProof(path: string): ParsedProof {
   try {
-    const text = readHomeFile(path, proofMaxBytes);
+    const text = readHomeFile(realpathSync(path), proofMaxBytes);
     if (text === undefined) throw new Error("it does not exist");
     return parseProof(text);
   } catch (cause) {
@@ -126,13 +156,18 @@ export function readProof(path: string): ParsedProof {
 
 function parseProof(text: string): ParsedProof {
   const value = parseJson(text, { maxLength: proofMaxBytes });
-  if (!isJsonObject(value) || value["format"] !== format || typeof value["publicKey"] !== "string")
-    throw new Error("it is no proof of an export");
-  const key = parsePublicKey(value["publicKey"]);
+  if (!isJsonObject(value) || value["type"] !== proofType || value["format"] !== format) throw noProof();
+  const { publicKey, time, records, sha256 } = value;
+  if (typeof publicKey !== "string" || typeof time !== "string" || Number.isNaN(Date.parse(time)))
+    throw noProof();
+  if (typeof records !== "number" || typeof sha256 !== "string") throw noProof();
+  const key = parsePublicKey(publicKey);
   const heads = new Map<string, StoredHead>();
   for (const one of objectsIn(value["heads"])) {
-    const writer = String(one["writer"]);
-    heads.set(writer, checkHead(JSON.stringify(one), writer, key));
+    const { writer } = one;
+    // A damaged head is as good as none: its writer is in the list, or has records.
+    if (typeof writer === "string" && /^\d{3}$/.test(writer))
+      heads.set(writer, checkHead(JSON.stringify(one), writer, key));
   }
   const tombstones = objectsIn(value["tombstones"])
     .map((one) => checkTombstone(JSON.stringify(one), key))
@@ -142,11 +177,28 @@ function parseProof(text: string): ParsedProof {
     list === undefined ? { kind: "absent" } : checkWriters(JSON.stringify(list), key);
   return {
     key,
+    objection: objectionTo(value, key),
+    time,
+    records,
+    sha256,
     list: checked,
     isListEarlier: checked.kind === "signed" && checked.number < listNumberOf(heads.values()),
     heads,
     tombstones: new Map(tombstones.map((one) => [one.writer, one])),
   };
+}
+
+function noProof(): Error {
+  return new Error("it is no proof of an export");
+}
+
+/** Why a proof as a whole is not signed with `key`; `undefined` when it is. */
+function objectionTo(
+  { signature, ...unsigned }: JsonObject,
+  { publicKey }: Pick<SigningKey, "publicKey">,
+): string | undefined {
+  if (typeof signature !== "string") return "has no signature";
+  return isSignature(publicKey, toSignedBytes(unsigned), signature) ? undefined : "has a wrong signature";
 }
 
 function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {

@@ -22,10 +22,16 @@ const lineMaxBytes = 4 * lineMaxLength;
 const noLine = Buffer.alloc(0);
 const chunkBytes = 1024 * 1024;
 
-/** Yields the lines of an open segment, with an unfinished last one. @throws the file system's error; `signal.reason` */
+/**
+ * Yields the lines of an open segment, with an unfinished last one.
+ *
+ * @param onBytes called with all bytes, in order, each before the line that they end.
+ * @throws the file system's error; `signal.reason`
+ */
 export async function* segmentLines(
   descriptor: number,
   signal?: AbortSignal,
+  onBytes: (bytes: Buffer) => void = () => undefined,
 ): AsyncGenerator<SegmentLine, void, undefined> {
   let rest: Buffer = noLine;
   let position = 0;
@@ -46,6 +52,7 @@ export async function* segmentLines(
     signal?.throwIfAborted();
     const chunk = readFully(descriptor, at, chunkBytes);
     if (chunk.length === 0) break;
+    onBytes(chunk);
     at += chunk.length;
     if (at > chunk.length) await nextTurn();
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);

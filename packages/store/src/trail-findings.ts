@@ -15,7 +15,8 @@ export interface TrailFinding {
    * a writer is missing or not valid. `writers`: so is the signed list of writers, or an earlier one was put back, or a writer
    * is missing in it. `key`: the key is missing, unreadable or another one. `unsigned`: records of more than two minutes, or
    * of another run than the one of the signed end, were never signed, or records follow an end that a shutdown signed.
-   * `damaged`: a start found one of these, and went on. `anchor`: the trail is not the one of an anchor.
+   * `damaged`: a start found one of these, and went on. `anchor`: the trail is not the one of an anchor. `proof`: the proof
+   * of an export as a whole is not signed with its key. `writers`: more than a home can have.
    */
   readonly kind:
     | "changed"
@@ -29,7 +30,8 @@ export interface TrailFinding {
     | "key"
     | "unsigned"
     | "damaged"
-    | "anchor";
+    | "anchor"
+    | "proof";
   /** File name of the segment, or the path of the export; empty for a writer without one and for the home. For `anchor`, the path of the anchor file. */
   readonly segment: string;
   /** From 1; 0 for the whole file. */
@@ -68,8 +70,10 @@ export function toAccepted(
   key: Pick<SigningKey, "publicKey"> | undefined,
 ): AuditAccepted | undefined {
   const { signature, ...accepted } = data as Partial<AuditAccepted>;
-  if (key === undefined || typeof signature !== "string" || !Array.isArray(accepted.findings))
-    return undefined;
+  const { findings, reason } = accepted;
+  if (key === undefined || typeof signature !== "string" || typeof reason !== "string") return undefined;
+  // The key can be that of a forger, in the proof of an export.
+  if (!Array.isArray(findings) || !findings.every((one) => typeof one?.id === "string")) return undefined;
   try {
     if (!isSignature(key.publicKey, toBytes(accepted), signature)) return undefined;
   } catch {
@@ -80,5 +84,5 @@ export function toAccepted(
 }
 
 function toBytes(accepted: object): Buffer {
-  return toSignedBytes({ type: "audit.accepted", ...accepted } as unknown as JsonValue);
+  return toSignedBytes({ ...accepted, type: "audit.accepted" } as unknown as JsonValue);
 }

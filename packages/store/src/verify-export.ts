@@ -2,11 +2,15 @@
  * Verifies an export of the whole trail (JSON lines), outside its home: the chain of each writer, the order in which an
  * export merges them, and with a proof (export-proof.ts) the signed end of each writer and the list of writers.
  *
- * What it cannot find: without a proof, a trail that was written anew, and records that are missing at an end; an earlier
- * export with its own proof; what a person writes who has the key of the home. Of a part of the trail it proves nothing:
- * a record that a filter left out looks like one that was removed.
+ * What it cannot find: without a proof, a trail that was written anew, and records that are missing at a start or an end;
+ * an earlier export with its own proof; what a person writes who has the key of the home. Of a part of the trail it proves
+ * nothing: a record that a filter left out looks like one that was removed.
+ *
+ * The files are those of a person who may have written them: nothing in them is believed that the key did not sign, and
+ * memory does not grow with them.
  */
 
+import { createHash } from "node:crypto";
 import { closeSync, realpathSync } from "node:fs";
 import { openRegularFile, reasonOf } from "@toolcrib/files";
 import type { AuditRecord } from "./audit-event.ts";
@@ -14,6 +18,7 @@ import type { StoredHead } from "./audit-heads.ts";
 import { type ParsedProof, readProof } from "./export-proof.ts";
 import { hashLine } from "./hash-chain.ts";
 import { readHomeFile } from "./home-file.ts";
+import { writerMax } from "./home-layout.ts";
 import { compareRecords, parseRecord } from "./parse-record.ts";
 import { type SegmentLine, segmentLines } from "./segment-lines.ts";
 import { parsePublicKey } from "./signing-key.ts";
@@ -34,8 +39,10 @@ interface ExportReport {
   readonly findings: readonly TrailFinding[];
   /** Findings that an operator with the key of the proof put on record. At most 1,000. */
   readonly accepted: readonly AcceptedFinding[];
-  /** With a proof: the key that signed it, and whether the caller named this key. */
+  /** With a proof: the key in it, and whether the caller named this key and the proof is signed with it. */
   readonly key?: { readonly digest: string; readonly isVouched: boolean };
+  /** With a proof: when the export ended according to it, RFC 3339. */
+  readonly exportedAt?: string;
 }
 
 /** Options of `verifyExport`. */
@@ -63,7 +70,8 @@ export async function verifyExport(
   try {
     // A link that the caller names is followed.
     descriptor = openRegularFile(realpathSync(path));
-    for await (const line of segmentLines(descriptor, signal)) verification.takeLine(line);
+    const lines = segmentLines(descriptor, signal, (bytes) => verification.takeBytes(bytes));
+    for await (const line of lines) if (!verification.takeLine(line)) break;
   } catch (cause) {
     signal?.throwIfAborted();
     throw unreadable("export", path, cause, "name the file that toolcrib audit export wrote");
@@ -90,6 +98,8 @@ function unreadable(what: string, path: string, cause: unknown, hint: string): S
 }
 
 const absent: StoredHead = { kind: "absent" };
+/** Accepted findings that are remembered: a person with a key of his own can write any number. */
+const acceptedMaxCount = 100_000;
 
 class ExportVerification {
   readonly #path: string;
@@ -97,6 +107,10 @@ class ExportVerification {
   readonly #writers = new Map<string, WriterVerification>();
   readonly #order = new MergeOrder();
   readonly #found: TrailFinding[] = [];
+  readonly #hash = createHash("sha256");
+  #records = 0;
+  /** Whether there are more writers than a home can have, which ends the verification. */
+  #isOverfull = false;
   /** By the id of the finding. */
   readonly #accepted = new Map<string, { readonly reason: string; readonly time: string }>();
   #line = 0;
@@ -109,37 +123,49 @@ class ExportVerification {
     if (list?.kind === "signed") for (const writer of list.writers) this.#writerOf(writer);
   }
 
-  takeLine(line: SegmentLine): void {
+  takeBytes(bytes: Buffer): void {
+    this.#hash.update(bytes);
+  }
+
+  /** Returns whether further lines count. */
+  takeLine(line: SegmentLine): boolean {
+    if (this.#isOverfull) return false;
     this.#line += 1;
     const record = line.longHash === undefined ? parseRecord(line.line.toString("utf8")) : undefined;
     if (record === undefined) {
       const hash = line.longHash ?? hashLine(line.line);
       this.#find("unreadable", "the line is not a record", { line: this.#line, hash });
-      return;
+      return true;
     }
     const { writer, type, data, time } = record;
+    const verification = this.#writerOf(writer);
+    if (verification === undefined) return false;
+    this.#records += 1;
     if (!this.#order.take(record)) {
       const message = `record ${Number(record.sequence)} of writer ${writer} is not in its place: an export has the records of several writers by time`;
       this.#find("moved", message, { writer, sequence: record.sequence, order: true });
     }
-    this.#writerOf(writer).takeLine(line, this.#line);
-    if (type !== "audit.accepted") return;
-    const accepted = toAccepted(data, this.#proof?.key);
+    verification.takeLine(line, this.#line);
+    const accepted = type === "audit.accepted" ? toAccepted(data, this.#proof?.key) : undefined;
     for (const { id } of accepted?.findings ?? [])
-      this.#accepted.set(id, { reason: accepted?.reason ?? "", time });
+      if (this.#accepted.size < acceptedMaxCount)
+        this.#accepted.set(id, { reason: accepted?.reason ?? "", time });
+    return true;
   }
 
   report(vouched: string | undefined): ExportReport {
     const digest = this.#proof?.key.digest;
+    const isVouched = digest === vouched && this.#proof?.objection === undefined;
     const writers = [...this.#writers.values()].sort((a, b) => (a.writer < b.writer ? -1 : 1));
     if (writers.length === 0) this.#find("cut_off", "the export has no records", {}, 0);
-    const all = [
-      ...this.#proofFindings(vouched),
-      ...this.#found,
-      ...writers.flatMap((one) => this.#findingsOf(one)),
-    ].toSorted((a, b) => a.line - b.line);
-    const accepted = all.flatMap((one) => {
-      const acceptance = this.#accepted.get(one.id);
+    // What a key signed that is not the named one accepts nothing, and nothing accepts what is wrong with the proof.
+    const ids = vouched === undefined || vouched === digest ? this.#accepted : undefined;
+    const ofRecords = [...this.#found, ...writers.flatMap((one) => this.#findingsOf(one))].toSorted(
+      (a, b) => a.line - b.line,
+    );
+    const findings = ofRecords.filter(({ id }) => ids?.has(id) !== true);
+    const accepted = ofRecords.flatMap((one) => {
+      const acceptance = ids?.get(one.id);
       return acceptance === undefined ? [] : [{ ...one, ...acceptance }];
     });
     return {
@@ -147,20 +173,26 @@ class ExportVerification {
         const head = this.#headOf(one.writer);
         return { ...one.summary(), ...(head.kind === "signed" ? { signedAt: head.head.time } : {}) };
       }),
-      findings: all.filter(({ id }) => !this.#accepted.has(id)).slice(0, findingsMaxCount),
+      findings: [...this.#proofFindings(vouched), ...findings].slice(0, findingsMaxCount),
       accepted: accepted.slice(0, findingsMaxCount),
-      ...(digest === undefined ? {} : { key: { digest, isVouched: digest === vouched } }),
+      ...(digest === undefined ? {} : { key: { digest, isVouched } }),
+      ...(this.#proof === undefined ? {} : { exportedAt: this.#proof.time }),
     };
   }
 
-  #writerOf(writer: string): WriterVerification {
+  /** Returns the chain of a writer; `undefined` for one more than a home can have. */
+  #writerOf(writer: string): WriterVerification | undefined {
     const known = this.#writers.get(writer);
     if (known !== undefined) return known;
+    if (this.#writers.size >= writerMax) {
+      this.#isOverfull = true;
+      return undefined;
+    }
     const created = new WriterVerification(writer, {
       head: this.#headOf(writer),
       tombstone: this.#proof?.tombstones.get(writer),
       // An export leaves out what a crash left.
-      torn: new Set(),
+      torn: undefined,
       anchors: undefined,
     });
     created.startSegment(this.#path);
@@ -183,6 +215,7 @@ class ExportVerification {
       hasList: list?.kind === "signed",
       tombstone: this.#proof?.tombstones.get(writer),
       keyDigest: this.#proof?.key.digest,
+      isStartUnknown: this.#proof === undefined,
     });
     if (this.#proof === undefined) return found;
     // An export with a proof ends with its signed ends: no record after one needs an excuse.
@@ -195,11 +228,24 @@ class ExportVerification {
     return [...others, toFinding("unsigned", { segment: this.#path, line: this.#line }, message, facts)];
   }
 
+  /** Findings about the files as a whole, which no record accepts. */
   #proofFindings(vouched: string | undefined): readonly TrailFinding[] {
-    if (this.#proof === undefined) return [];
-    const { key, list, isListEarlier } = this.#proof;
-    const place = { segment: "", line: 0 };
     const found: TrailFinding[] = [];
+    const exported = { segment: this.#path, line: 0 };
+    if (this.#isOverfull) {
+      const message = `it has more than ${writerMax} writers, and no home has more: what follows line ${this.#line} was not read`;
+      found.push(toFinding("writers", exported, message, { overfull: true }));
+    }
+    if (this.#proof === undefined) return found;
+    const { key, list, isListEarlier, objection, records, sha256 } = this.#proof;
+    const place = { segment: "", line: 0 };
+    if (objection !== undefined)
+      found.push(toFinding("proof", place, `the proof ${objection}: it was changed`, { objection }));
+    const digest = this.#hash.digest("hex");
+    if (!this.#isOverfull && digest !== sha256) {
+      const message = `it is not the export of the proof: its ${this.#records} records have the SHA-256 ${digest}, and the proof states ${records} records with ${sha256.slice(0, 64)}`;
+      found.push(toFinding("changed", exported, message, { digest, sha256 }));
+    }
     if (vouched !== undefined && vouched !== key.digest) {
       const message = `the proof is signed with the key ${key.digest}, and the key that must have signed it is ${vouched}`;
       found.push(toFinding("key", place, message, { key: key.digest, vouched }));

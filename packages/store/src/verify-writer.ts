@@ -15,6 +15,10 @@ import type { WriterAnchors } from "./verify-anchors.ts";
 
 /** Findings of one report. */
 export const findingsMaxCount = 1000;
+/** Characters of what a record says that a start found. */
+const foundMaxLength = 2000;
+/** Characters of a key that a record names: a digest has fewer. */
+const keyMaxLength = 100;
 
 /** The records of one writer. */
 export interface VerifiedWriter {
@@ -58,6 +62,8 @@ export interface WriterContext {
   readonly keyDigest: string | undefined;
   /** Whether retention deleted a segment after its records were read. @default no segment */
   readonly isGone?: (segment: string) => boolean;
+  /** Whether nothing says up to where retention deleted records: an export without its proof. @default false */
+  readonly isStartUnknown?: boolean;
 }
 
 interface Place {
@@ -101,8 +107,8 @@ export class WriterVerification {
   readonly #writer: string;
   readonly #head: SignedHead | undefined;
   readonly #anchors: WriterAnchors | undefined;
-  /** `segment position bytes` of unfinished lines that a crash left, of all writers. */
-  readonly #torn: Set<string>;
+  /** `segment position bytes` of unfinished lines that a crash left, of all writers; absent where there are none. */
+  readonly #torn: Set<string> | undefined;
   readonly #unreadable: Unreadable[] = [];
   readonly #breaks: Break[] = [];
   readonly #found: TrailFinding[] = [];
@@ -136,7 +142,7 @@ export class WriterVerification {
     state: {
       readonly head: StoredHead;
       readonly tombstone: Tombstone | undefined;
-      readonly torn: Set<string>;
+      readonly torn: Set<string> | undefined;
       readonly anchors: WriterAnchors | undefined;
     },
   ) {
@@ -216,7 +222,7 @@ export class WriterVerification {
   /** All findings, when every segment of the home was read. */
   findings(context: WriterContext): readonly TrailFinding[] {
     const unreadable = this.#unreadable
-      .filter(({ segment, position, bytes }) => !this.#torn.has(`${segment} ${position} ${bytes}`))
+      .filter(({ segment, position, bytes }) => this.#torn?.has(`${segment} ${position} ${bytes}`) !== true)
       .map((one) =>
         toFinding("unreadable", one, "the line is not a record, and no record says that a crash left it", {
           segment: one.segment,
@@ -224,8 +230,10 @@ export class WriterVerification {
           hash: one.hash,
         }),
       );
+    // Record 1 shows itself whether it is the first one.
+    const isStartUnknown = context.isStartUnknown === true && this.#first?.sequence !== 1;
     const found = [
-      ...this.#startFindings(context),
+      ...(isStartUnknown ? [] : this.#startFindings(context)),
       ...unreadable,
       ...this.#foreignFindings(),
       ...this.#breaks.flatMap((one, at) => this.#breakFindings(one, at + 1, context)),
@@ -301,17 +309,20 @@ export class WriterVerification {
     const facts = { writer: this.#writer, sequence, hash: lineHash };
     if (!isOfStart(type) || this.#first?.sequence !== 1) this.#hasOrdinary = true;
     if (type === "audit.recovered") {
-      const { others, ...first } = data as AuditRecovered;
-      for (const { segment, position, bytes } of [first, ...(Array.isArray(others) ? others : [])])
-        if (position !== undefined) this.#torn.add(`${segment} ${position} ${bytes}`);
+      const { others } = data as Partial<AuditRecovered>;
+      for (const one of [data, ...(Array.isArray(others) ? others : [])]) this.#noteTorn(one);
     } else if (type === "audit.damaged") {
       const { findings } = data as Partial<AuditDamaged>;
-      const messages = Array.isArray(findings) ? findings.map(({ message }) => String(message)) : [];
-      const message = `a start found that the trail was not what was signed before: ${messages.join("; ")}`;
+      const messages = (Array.isArray(findings) ? findings : []).flatMap((one: unknown) => {
+        const { message } = (one ?? {}) as { readonly message?: unknown };
+        return typeof message === "string" ? [message] : [];
+      });
+      const shown = messages.join("; ").slice(0, foundMaxLength).toWellFormed();
+      const message = `a start found that the trail was not what was signed before: ${shown}`;
       this.#find("damaged", place, message, facts);
     } else if (type === "audit.key") {
       const { digest } = data as Partial<AuditKeyNamed>;
-      const named = String(digest);
+      const named = typeof digest === "string" ? digest.slice(0, keyMaxLength) : "none";
       if (this.#key !== undefined && this.#key !== named)
         this.#find(
           "key",
@@ -330,6 +341,13 @@ export class WriterVerification {
     }
     // A start that was killed while it wrote the first record leaves a part of it, which the next one names first.
     if (type !== "audit.recovered" && this.#key === undefined) this.#hasUnnamed = true;
+  }
+
+  /** @param unfinished from a record, which somebody else can have written. */
+  #noteTorn(unfinished: unknown): void {
+    const { segment, position, bytes } = (unfinished ?? {}) as Partial<AuditRecovered>;
+    if (typeof segment === "string" && typeof position === "number" && typeof bytes === "number")
+      this.#torn?.add(`${segment} ${position} ${bytes}`);
   }
 
   #find(

@@ -1,11 +1,36 @@
 /** Exports of the trail with a proof, and what is done to them on the way to an auditor. */
 
 import assert from "node:assert/strict";
-import { generateKeyPairSync, randomBytes } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { ExportProof, openStore, readTrail, verifyExport } from "@toolcrib/store";
+import { canonicalJson } from "@toolcrib/json";
+import { ExportProof, openStore, readTrail, verifyExport, verifyTrail } from "@toolcrib/store";
 import { makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testing";
+
+/** Returns an export of `home` with its proof. */
+async function exportHome(home: string) {
+  const proof = new ExportProof(home);
+  const lines: string[] = [];
+  for await (const portion of readTrail(home))
+    lines.push(...portion.filter(({ record: one }) => proof.includes(one)).map(({ line }) => line));
+  for (const line of lines) proof.add(`${line}\n`, 1);
+  return { lines, proof: proof.format(Date.parse("2026-11-28T13:00:00Z")), keyDigest: proof.keyDigest };
+}
+
+/** Signs a document as the holder of the key of `home` does. */
+function signAs(home: string, document: object): string {
+  return sign(
+    null,
+    Buffer.from(canonicalJson(document)),
+    readFileSync(`${home}/audit-key.pem`, "utf8"),
+  ).toString("base64");
+}
+
+/** Signs a changed proof anew. */
+function signProof(home: string, { signature: _signature, ...proof }: { readonly signature?: string }) {
+  return { ...proof, signature: signAs(home, proof) };
+}
 
 /** Records of two writers by turns, and their proof. The second start of the first writer follows a shutdown. */
 async function exportTrail(directory: TemporaryDirectory) {
@@ -33,11 +58,7 @@ async function exportTrail(directory: TemporaryDirectory) {
     await using again = await open();
     await record(again, "e");
   }
-  const proof = new ExportProof(home);
-  const lines: string[] = [];
-  for await (const portion of readTrail(home))
-    lines.push(...portion.filter(({ record: one }) => proof.includes(one)).map(({ line }) => line));
-  return { home, lines, proof: proof.format(), keyDigest: proof.keyDigest, open, record };
+  return { home, ...(await exportHome(home)), open, record };
 }
 
 type Report = Awaited<ReturnType<typeof verifyExport>>;
@@ -58,7 +79,14 @@ async function verify(
   return verifyExport(directory.join("export"), { proof: directory.join("proof"), key });
 }
 
-const kindsOf = ({ findings }: Report) => [...new Set(findings.map(({ kind }) => kind))].sort();
+/** Kinds of findings other than that the whole export is not the one of the proof. */
+const kindsOf = ({ findings }: Report) =>
+  [...new Set(findings.filter((one) => !isOfExport(one)).map(({ kind }) => kind))].sort();
+
+/** Whether the finding is that the bytes of the export are not those of the proof. */
+function isOfExport({ message }: { readonly message: string }): boolean {
+  return message.startsWith("it is not the export of the proof");
+}
 
 test("an export with its proof is intact, and the report says whether its key was named", async () => {
   await using directory = await makeTemporaryDirectory();
@@ -80,6 +108,10 @@ test("an export with its proof is intact, and the report says whether its key wa
   assert.equal((await verify(directory, lines, proof, keyDigest)).key?.isVouched, true);
   writeFileSync(directory.join("key.pem"), JSON.parse(proof).publicKey);
   assert.equal((await verify(directory, lines, proof, directory.join("key.pem"))).key?.isVouched, true);
+  assert.equal(report.exportedAt, "2026-11-28T13:00:00.000Z");
+  symlinkSync(directory.join("proof"), directory.join("link"));
+  const linked = await verifyExport(directory.join("export"), { proof: directory.join("link") });
+  assert.deepEqual(linked.findings, []);
   const other = `sha256:${"0".repeat(64)}`;
   assert.deepEqual(kindsOf(await verify(directory, lines, proof, other)), ["key"]);
 });
@@ -88,8 +120,10 @@ test("each changed byte, removed, repeated or moved record and cut end of an exp
   await using directory = await makeTemporaryDirectory();
   const { lines, proof, keyDigest } = await exportTrail(directory);
   const isFound = async (changed: readonly string[] | Buffer, what: string) => {
-    const { findings } = await verify(directory, changed, proof, keyDigest);
-    assert.notDeepEqual(findings, [], what);
+    const report = await verify(directory, changed, proof, keyDigest);
+    assert.ok(report.findings.some(isOfExport), what);
+    // And the place of it.
+    assert.notDeepEqual(kindsOf(report), [], what);
   };
   for (const at of lines.keys()) {
     await isFound(lines.toSpliced(at, 1), `removed ${at}`);
@@ -108,6 +142,9 @@ test("each changed byte, removed, repeated or moved record and cut end of an exp
   }
   await isFound([...lines, "{}"], "a line that is no record");
   await isFound([], "nothing");
+  // The line feed after the last record: the records are the same, and the bytes are not.
+  const { findings } = await verify(directory, text.subarray(0, -1), proof, keyDigest);
+  assert.ok(findings.length === 1 && findings.every(isOfExport));
 });
 
 test("without a proof, the chain is verified and nothing is called signed", async () => {
@@ -119,20 +156,181 @@ test("without a proof, the chain is verified and nothing is called signed", asyn
   for (const at of lines.keys()) {
     const { findings } = await verify(directory, lines.toSpliced(at, 1), undefined);
     const isLast = writers.lastIndexOf(writers[at]) === at;
-    assert.equal(findings.length > 0, !isLast, `removed ${at}`);
+    const isFirst = writers.indexOf(writers[at]) === at;
+    assert.equal(findings.length > 0, !isLast && !isFirst, `removed ${at}`);
   }
+});
+
+test("an honest export after retention is intact with its proof, and without it no start is a finding", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const { home, lines, keyDigest } = await exportRetained(directory);
+  assert.ok(Number(JSON.parse(lines[0] as string).sequence) > 1);
+  const { proof } = await exportHome(home);
+  assert.deepEqual((await verify(directory, lines, proof, keyDigest)).findings, []);
+  assert.deepEqual((await verify(directory, lines, undefined)).findings, []);
+  assert.deepEqual(kindsOf(await verify(directory, lines.slice(3), proof, keyDigest)), ["missing"]);
+  assert.deepEqual(kindsOf(await verify(directory, lines.toSpliced(3, 1), undefined)), ["missing"]);
+});
+
+/** An export of a home whose retention deleted records. */
+async function exportRetained(directory: TemporaryDirectory) {
+  const home = directory.join("retained");
+  const run = async () => {
+    await using store = await openStore(
+      { home, audit: { retainMaxBytes: 30_000, segmentMaxBytes: 10_000 } },
+      { now: Date.now, randomBytes, onProblem: (problem) => assert.fail(problem) },
+    );
+    for (let at = 0; at < 100; at += 1) {
+      store.audit.record("server.stopped", { server: `s${at}`, reason: "x".repeat(300) });
+      if (at % 10 === 0) await store.audit.flush();
+    }
+    await store.audit.flush();
+  };
+  for (const _ of [1, 2]) await run();
+  return { home, run, ...(await exportHome(home)) };
+}
+
+test("a part of another proof with the same key is found, such as a later deletion of retention", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const { home, run, lines, proof, keyDigest } = await exportRetained(directory);
+  for (const _ of [1, 2]) await run();
+  const later = JSON.parse((await exportHome(home)).proof);
+  const last = JSON.parse(lines.at(-1) as string).sequence;
+  assert.ok(later.tombstones[0].lastSequence > Number(last), "the later deletion is of all of the export");
+  const mixed = { ...JSON.parse(proof), tombstones: later.tombstones };
+  for (const part of [lines, lines.toSpliced(5, 3), lines.slice(0, 10)]) {
+    const { findings, key } = await verify(directory, part, mixed, keyDigest);
+    assert.ok(findings.some(({ kind }) => kind === "proof"));
+    assert.equal(key?.isVouched, false);
+    assert.equal(findings.some(isOfExport), part !== lines);
+  }
+  // The other proof as a whole is of another export.
+  assert.ok((await verify(directory, lines, later, keyDigest)).findings.some(isOfExport));
+});
+
+test("a record accepts neither the key of a proof nor a proof, and another key than the named one accepts nothing", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const named = `sha256:${"ab".repeat(32)}`;
+  const home = directory.join("forged");
+  /** Its end is signed when the store is closed. */
+  const append = async (type: string, data: object) => {
+    await using store = await openStore(
+      { home },
+      { now: Date.now, randomBytes, onProblem: (problem) => assert.fail(problem) },
+    );
+    store.audit.record(type as "server.stopped", data as never);
+  };
+  await append("server.stopped", { server: "invented", reason: "stopped" });
+  /** Accepts everything that is found in the export so far, with the key of its proof. */
+  const accept = async (
+    wantedKey: string | undefined,
+    change: (proof: string) => unknown = (proof) => proof,
+  ) => {
+    const { lines, proof } = await exportHome(home);
+    const { findings } = await verify(directory, lines, change(proof), wantedKey);
+    const accepted = {
+      reason: "routine",
+      by: { name: "cli" },
+      findings: findings.map(({ id, message }) => ({ id, message })),
+    };
+    const signature = signAs(home, { type: "audit.accepted", ...accepted });
+    await append("audit.accepted", { ...accepted, signature });
+    const after = await exportHome(home);
+    return verify(directory, after.lines, change(after.proof), wantedKey);
+  };
+  const key = await accept(named);
+  assert.deepEqual(kindsOf(key), ["key"]);
+  assert.deepEqual(key.accepted, []);
+  const unsigned = await accept(undefined, (proof) => ({ ...JSON.parse(proof), signature: undefined }));
+  assert.deepEqual(kindsOf(unsigned), ["proof"]);
+  const withoutList = (proof: string) => {
+    const { writers: _writers, ...rest } = JSON.parse(proof);
+    return signProof(home, rest);
+  };
+  assert.deepEqual(kindsOf(await accept(undefined, withoutList)), ["writers"]);
+
+  // A finding of the trail: accepted with the key of the proof, unless the reader named another one.
+  await append("audit.damaged", { findings: [{ message: "it was cut off" }] });
+  const damaged = await accept(undefined);
+  assert.deepEqual([damaged.findings, damaged.accepted.map(({ kind }) => kind)], [[], ["damaged"]]);
+  assert.deepEqual(kindsOf(await accept(named)), ["damaged", "key"]);
+});
+
+test("records and proofs with values of other types end no verification", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const { home, lines, proof, keyDigest } = await exportTrail(directory);
+  const object = { toString: 1 };
+  const first = JSON.parse(lines[0] as string);
+  const findings = [null, 1, { message: object }, { id: object, message: "m" }];
+  for (const [type, data] of Object.entries({
+    "audit.recovered": { others: [null, object, { segment: object, position: 1, bytes: object }] },
+    "audit.damaged": { findings },
+    "audit.key": { digest: object },
+    "audit.accepted": {
+      findings: [null],
+      reason: "r",
+      signature: signAs(home, { type: "audit.accepted", findings: [null], reason: "r" }),
+    },
+  })) {
+    const changed = JSON.stringify({ ...first, type, data });
+    assert.ok(
+      kindsOf(await verify(directory, [changed, ...lines.slice(1)], proof, keyDigest)).length > 0,
+      type,
+    );
+    await verify(directory, [changed, ...lines.slice(1)], undefined);
+    writeFileSync(`${home}/audit/001-00000001.jsonl`, `${changed}\n`);
+    assert.ok((await verifyTrail(home)).findings.length > 0, type);
+  }
+  const of = JSON.parse(proof);
+  const wrong = [{ writer: object }, null, 1, { writer: "001", sequence: object }];
+  for (const changed of [{ heads: wrong }, { writers: { writers: wrong } }]) {
+    const report = await verify(directory, lines, signProof(home, { ...of, ...changed }), keyDigest);
+    assert.notDeepEqual(kindsOf(report), []);
+  }
+  // A deletion that is none is as good as none.
+  const report = await verify(directory, lines, signProof(home, { ...of, tombstones: wrong }), keyDigest);
+  assert.deepEqual(report.findings, []);
+  for (const changed of [
+    { time: object },
+    { time: "x" },
+    { records: object },
+    { sha256: object },
+    { type: "x" },
+  ])
+    await assert.rejects(verify(directory, lines, signProof(home, { ...of, ...changed }), keyDigest), {
+      code: "AUDIT_UNREADABLE",
+    });
+});
+
+test("an export with more writers than a home can have is read no further", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const { lines } = await exportTrail(directory);
+  const first = JSON.parse(lines[0] as string);
+  const records = Array.from({ length: 300 }, (_, at) =>
+    JSON.stringify({ ...first, writer: String(at + 1).padStart(3, "0") }),
+  );
+  const report = await verify(directory, [...records, "no record"], undefined);
+  assert.deepEqual([kindsOf(report), report.writers.length], [["writers"], 256]);
+  assert.match(report.findings[0]?.message ?? "", /more than 256 writers/);
+  assert.deepEqual((await verify(directory, records.slice(0, 256), undefined)).findings, []);
 });
 
 test("a proof in which something was removed, replaced or signed by another key is found", async () => {
   await using directory = await makeTemporaryDirectory();
   const { lines, proof, keyDigest, home, open, record } = await exportTrail(directory);
   const of = JSON.parse(proof);
-  const check = async (changed: object, expected: readonly string[], its = lines) =>
-    assert.deepEqual(kindsOf(await verify(directory, its, { ...of, ...changed }, keyDigest)), expected);
+  const check = async (changed: object, expected: readonly string[], its = lines) => {
+    const other = { ...of, ...changed };
+    assert.deepEqual(kindsOf(await verify(directory, its, signProof(home, other), keyDigest)), expected);
+    const kinds = kindsOf(await verify(directory, its, other, keyDigest));
+    assert.deepEqual(kinds, Object.keys(changed).length === 0 ? [] : [...expected, "proof"].sort());
+  };
   await check({}, []);
   await check({ heads: of.heads.slice(1) }, ["head", "unsigned"]);
   await check({ heads: [] }, ["head", "unsigned"]);
   await check({ writers: undefined }, ["writers"]);
+  await check({ time: "2026-11-29T12:00:00.000Z" }, []);
+  await check({ records: 1 }, []);
   await check({ writers: { ...of.writers, writers: ["001"] } }, ["writers"]);
   await check({ heads: of.heads.map((head: object) => ({ ...head, sequence: 2 })) }, ["head", "unsigned"]);
   // A writer that was removed with its head.
@@ -149,10 +347,9 @@ test("a proof in which something was removed, replaced or signed by another key 
     await using store = await open();
     await record(store, "f");
   }
-  const later = new ExportProof(home);
-  const all: string[] = [];
-  for await (const portion of readTrail(home)) all.push(...portion.map(({ line }) => line));
+  const later = await exportHome(home);
+  const all = later.lines;
   assert.deepEqual(kindsOf(await verify(directory, all, proof, keyDigest)), ["unsigned"]);
-  assert.deepEqual(kindsOf(await verify(directory, all, later.format(), keyDigest)), []);
-  assert.deepEqual(kindsOf(await verify(directory, lines, later.format(), keyDigest)), ["cut_off"]);
+  assert.deepEqual((await verify(directory, all, later.proof, keyDigest)).findings, []);
+  assert.deepEqual(kindsOf(await verify(directory, lines, later.proof, keyDigest)), ["cut_off"]);
 });

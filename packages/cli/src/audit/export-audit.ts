@@ -2,9 +2,9 @@
 
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { lstatSync } from "node:fs";
-import { resolve } from "node:path";
-import { createFile, replaceFile } from "@toolcrib/files";
+import { accessSync, constants, lstatSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { createFile, FilesError, removeFile, replaceFile, toUnwritable } from "@toolcrib/files";
 import { ExportProof, readTrail } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -41,18 +41,35 @@ export async function exportAudit(context: CliContext, flags: ExportFlags): Prom
   if (proofPath !== undefined) checkProofFlags(flags, proofPath, path);
   // Read before the records, which reach at least to these ends.
   const proof = proofPath === undefined ? undefined : new ExportProof(options.home);
-  const texts = textOf(context, flags, counts, proof);
-  if (path === undefined) await print(context, texts);
-  else await write(path, flags.force === true, texts);
-  if (proof !== undefined && proofPath !== undefined)
-    await write(proofPath, flags.force === true, proof.format());
+  let isProved = false;
+  const formatProof = async () => {
+    if (proof === undefined || proofPath === undefined) return;
+    await write(proofPath, flags.force === true, proof.format(context.now()));
+    isProved = true;
+  };
+  const texts = textOf(context, flags, counts, { proof, onEnd: formatProof });
+  try {
+    if (path === undefined) await print(context, texts);
+    else await write(path, flags.force === true, texts);
+  } catch (error) {
+    // A proof without its export proves nothing. The first error counts.
+    const isExported = error instanceof FilesError && error.content === "new";
+    if (isProved && !isExported && proofPath !== undefined)
+      await removeFile(proofPath).catch(() => undefined);
+    throw error;
+  }
   if (path !== undefined) {
     const { unsigned, ...shown } = counts;
     const ofProof = { proof: proofPath, key: proof?.keyDigest, unsigned };
     output.json({ file: path, ...shown, ...(proof === undefined ? {} : ofProof) });
     output.print(`Exported ${counted(counts.records, "record")} to ${safeLine(path)}`);
-    if (proof !== undefined && proofPath !== undefined)
-      output.print(`The proof in ${safeLine(proofPath)} is signed with the key ${proof.keyDigest}`);
+  }
+  if (proof !== undefined && proofPath !== undefined) {
+    const text = isProved
+      ? `The proof in ${safeLine(proofPath)} is signed with the key ${proof.keyDigest}`
+      : "No proof was written: the program that reads standard output ended before the export";
+    if (path === undefined) output.note(text);
+    else output.print(text);
   }
   if (counts.unreadable > 0)
     output.note(
@@ -80,9 +97,16 @@ function checkProofFlags(
     throw new CliError("CLI_USAGE", "--proof and --output name the same file", {
       hint: "name a file for each of them",
     });
-  // Looked up first, so that nothing is exported in vain.
+  // Before the export: a trail can be long.
   if (force !== true && lstatSync(proofPath, { throwIfNoEntry: false }) !== undefined)
     throw fileExists(proofPath);
+  try {
+    accessSync(dirname(proofPath), constants.W_OK | constants.X_OK);
+    if (lstatSync(proofPath, { throwIfNoEntry: false })?.isDirectory() === true)
+      throw new Error("it is a directory");
+  } catch (cause) {
+    throw toUnwritable(proofPath, cause);
+  }
 }
 
 function fileExists(path: string): CliError {
@@ -95,7 +119,8 @@ async function* textOf(
   { options, now, signal }: CliContext,
   { format, output: _output, force: _force, proof: _proof, ...filter }: ExportFlags,
   counts: Counts,
-  proof: ExportProof | undefined,
+  /** `onEnd` runs after the last text is taken, and before a file with the texts is in its place. */
+  { proof, onEnd }: { readonly proof: ExportProof | undefined; readonly onEnd: () => Promise<void> },
 ): AsyncGenerator<string, void, undefined> {
   const query = toQuery(filter, now());
   const { header, lines } = exportWriters[format];
@@ -109,8 +134,10 @@ async function* textOf(
     counts.unsigned += selected.length - wanted.length;
     counts.records += wanted.length;
     const text = lines(wanted);
+    proof?.add(text, wanted.length);
     if (text !== "") yield text;
   }
+  await onEnd();
 }
 
 /** Waits for the reader of standard output, so that nothing is collected in memory. */
@@ -131,7 +158,7 @@ async function write(path: string, isForced: boolean, texts: string | AsyncItera
     await replaceFile({ randomBytes }, path, texts);
     return;
   }
-  // Looked up first, so that nothing is exported in vain.
+  // Before the export: a trail can be long.
   const exists = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   if (exists || !(await createFile({ randomBytes }, path, texts))) throw fileExists(path);
 }

@@ -6,6 +6,7 @@ import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
+import { safeLine } from "../output/output.ts";
 import { printFindings } from "./print-findings.ts";
 
 /** Options of the command. */
@@ -64,12 +65,22 @@ function resultText({ accepted, key }: ExportReport): string {
   return `Apart from ${counted(accepted.length, "accepted finding")}, ${result}`;
 }
 
-function notesOf({ writers, key }: ExportReport): readonly string[] {
+function notesOf({ writers, findings, key, exportedAt }: ExportReport): readonly string[] {
+  // A proof with a wrong signature says nothing.
+  if (findings.some(({ kind }) => kind === "proof")) return [];
   const unchained = writers.reduce((sum, one) => sum + one.unchainedRecords, 0);
   return [
     unchained === 0
       ? []
       : `Not part of the chain: ${counted(unchained, "record")} that an earlier version wrote before it`,
+    key === undefined
+      ? writers
+          .filter(({ firstSequence }) => firstSequence > 1)
+          .map(
+            ({ writer, firstSequence }) =>
+              `Before record ${firstSequence} of writer ${writer}, nothing is known without --proof: retention deleted records, or somebody else removed them`,
+          )
+      : `Exported at ${safeLine(exportedAt ?? "")}`,
     key === undefined
       ? "Nothing is signed without --proof: records cut off at the end, a changed last record, and records that were all written anew are not found"
       : key.isVouched

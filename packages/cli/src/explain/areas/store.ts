@@ -117,7 +117,7 @@ export const explanations: Explanations = {
   },
   AUDIT_UNREADABLE: {
     cause:
-      "A segment of the trail cannot be read: permissions, or it is no regular file. Or so is an export, its proof or a key that audit verify was given, or it is not what export --proof writes.",
+      "A segment of the trail cannot be read: the user has no permission, or it is no regular file. With audit verify --export: the export, the proof or the key cannot be read, or the proof or the key has another format.",
     files: serverFile("notes"),
     before: ["toolcrib list", "mkdir .toolcrib/audit/002-00000001.jsonl"],
     run: "toolcrib audit find-value --json < toolcrib.yaml",
