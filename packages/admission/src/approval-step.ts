@@ -6,7 +6,7 @@
  * form that the client shows; never about the calls of composites, which that client may have written.
  */
 
-import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
+import { type CodedError, isCodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { approvedArgumentsMaxBytes, type CallApprovals, escapeUnsafe } from "@toolcrib/store";
 import { type CallContext, type Identity, identityKey, isOperator, type ToolId } from "@toolcrib/tool";
@@ -18,6 +18,7 @@ export interface ApprovalStepDeps {
   readonly approvals: Pick<CallApprovals, "request" | "giveBack"> | undefined;
   /** Returns the digest of the policy in force. */
   readonly policyDigest: () => string;
+  readonly logger: Logger;
   /** The command by which the operator approves. */
   readonly approveCommand: string;
   /** Clients whose person may approve calls in a form (MCP elicitation), by their `identityKey`. */
@@ -83,8 +84,8 @@ export type ApprovalOutcome =
   | {
       readonly kind: "approved";
       readonly approval: string;
-      /** Gives the approval back where the call is not made after all. Never rejects. */
-      readonly giveBack: () => Promise<void>;
+      /** Gives the approval back where the call is not made after all. Returns whether it is valid again. Never rejects. */
+      readonly giveBack: () => Promise<boolean>;
     }
   | { readonly kind: "refused"; readonly error: CodedError; readonly approval: string | undefined };
 
@@ -139,8 +140,14 @@ export async function askApproval(
       return refused(error, "id" in permission ? permission.id : undefined);
     }
     const { id, used } = permission;
-    // An approval that cannot be stored again stays used up: the operator is asked once more.
-    const giveBack = () => approvals.giveBack(used).catch(() => undefined);
+    const giveBack = () =>
+      approvals.giveBack(used).catch((error: unknown) => {
+        // It stays used up: the operator is asked once more.
+        const code = isCodedError(error) ? error.code : undefined;
+        const facts = { approval: id, tool, code, reason: messageOf(error) };
+        deps.logger.warn(facts, "an approval of a call that was not made could not be given back");
+        return false;
+      });
     return { kind: "approved", approval: id, giveBack };
   } catch (cause) {
     const message = `${required(target, call)}, and approvals cannot be read or stored: ${messageOf(cause)}`;

@@ -100,11 +100,11 @@ export class Approvals {
   }
 
   /**
-   * Decides about a call that waits.
+   * Decides about a call that waits. A denial also ends an approval that is not used up.
    *
    * @param by the operator, or the client whose person answered a form.
    * @param through how the person answered. @default the command line or the API
-   * @returns the call; undefined when no call with this id waits.
+   * @returns the call; undefined when there is no call with this id to decide about.
    * @throws {AdmissionError} `APPROVAL_OUTDATED` for an approval of the operator that would not count any more.
    * @throws {StoreError} when the decision cannot be stored.
    */

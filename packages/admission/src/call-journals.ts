@@ -222,9 +222,11 @@ export class CallJournal {
     return this.#approval;
   }
 
-  /** Returns an approval of `takeApproval` that was not used. */
-  returnApproval(key: string): void {
+  /** Returns an approval of `takeApproval` that was not used. @returns whether it counts again: not for a call that ended */
+  returnApproval(key: string): boolean {
+    if (this.#isClosed) return false;
     this.#approved.set(key, (this.#approved.get(key) ?? 0) + 1);
+    return true;
   }
 
   /** Returns how an inner call ended that was made before, once for each time that it was made. */

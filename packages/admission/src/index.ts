@@ -31,5 +31,6 @@ export { openPins } from "./open-pins.ts";
 export { policyDigestOf } from "./outdated-call.ts";
 export { type PauseStatus, Pauses } from "./pauses.ts";
 export { RelayLimit } from "./relay-limit.ts";
+export { scrubCause, scrubError } from "./scrub-error.ts";
 export { type Switchable, Switches, type SwitchOutcome } from "./switches.ts";
 export { watchApprovals } from "./watch-approvals.ts";

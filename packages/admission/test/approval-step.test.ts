@@ -23,15 +23,18 @@ const identity = localIdentity("token", "ci");
 /** Opens the step of a home. */
 function open(home: string, clock: { readonly ms: number }, changes: Partial<ApprovalStepDeps> = {}) {
   const approvals = new CallApprovals(home, { now: () => clock.ms, randomBytes });
+  const logged: string[] = [];
+  const log = (facts: object) => logged.push(JSON.stringify(facts));
   const deps: ApprovalStepDeps = {
     approvals,
+    logger: { debug: log, info: log, warn: log, error: log },
     policyDigest: () => "sha256:p",
     approveCommand: "toolcrib approve",
     elicitedClients: new Set(),
     decide: (id, decision, client) => approvals.decide(id, decision, client),
     ...changes,
   };
-  return { approvals, ask: (call: Call) => askApproval(deps, target, call) };
+  return { approvals, logged, ask: (call: Call) => askApproval(deps, target, call) };
 }
 
 /** Returns a call with arguments, by a client whose person answers forms with `answer`. */
@@ -81,6 +84,25 @@ describe("askApproval()", () => {
     assert.ok(outcome.kind === "approved" && outcome.approval === id);
     const used = await ask(call);
     assert.equal(used.kind === "refused" && used.error.code, "APPROVAL_REQUIRED");
+  });
+
+  test("gives an approval back, and logs where it cannot be stored again", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const { approvals, logged, ask } = open(directory.path, { ms: 0 });
+    const { call } = callWith({});
+    const asked = await ask(call);
+    const id = asked.kind === "refused" ? (asked.approval ?? "") : "";
+    await approvals.decide(id, "approved", operator);
+    const first = await ask(call);
+    assert.ok(first.kind === "approved");
+    assert.equal(await first.giveBack(), true);
+    const second = await ask(call);
+    assert.ok(second.kind === "approved");
+    writeFileSync(directory.join("approvals/calls.json"), "{", { mode: 0o600 });
+    assert.deepEqual(logged, []);
+    assert.equal(await second.giveBack(), false);
+    assert.equal(logged.length, 1);
+    assert.match(logged[0] ?? "", new RegExp(`"approval":"${id}".*"code":"STORE_UNREADABLE"`));
   });
 
   test("reports a denial, and the end of a decision after ten minutes", async () => {

@@ -113,5 +113,12 @@ describe("CallJournals", () => {
     journal.approve("approval-1", ["inner", "inner"]);
     const taken = ["inner", "inner", "inner", "other"].map((key) => journal.takeApproval(key));
     assert.deepEqual(taken, ["approval-1", "approval-1", undefined, undefined]);
+    // One that was not used counts again, once.
+    assert.equal(journal.returnApproval("inner"), true);
+    const again = ["inner", "inner"].map((key) => journal.takeApproval(key));
+    assert.deepEqual(again, ["approval-1", undefined]);
+    journal.clear();
+    assert.equal(journal.returnApproval("inner"), false, "the call ended");
+    assert.equal(journal.takeApproval("inner"), undefined);
   });
 });

@@ -297,6 +297,8 @@ test("a running gateway shows what waits, and takes the decision over at once", 
   assert.match(approved.stdout, /\nApproved for one call within 10 minutes: s:read/);
   assert.equal((await client.callTool(call)).isError, undefined);
   await client.callTool(call);
+  assert.equal((await run("approve", id, "--yes")).code, 0);
+  // It does not wait any more, and its approval is not used up.
   assert.match((await run("approve", id, "--deny")).stdout, /^Denied for 10 minutes/);
   assert.match(JSON.stringify(await client.callTool(call)), /exactly this call was denied/);
   const again = await run("approve", id);

@@ -39,4 +39,12 @@ test("labels show and forget report what a client has received, and a call is re
   const forgotten = records.find(({ type }: { type: string }) => type === "labels.forgotten");
   assert.deepEqual(forgotten.data.labels, ["personal"]);
   assert.equal((await run("audit", "verify")).code, 0);
+
+  // The file had no place for a client.
+  assert.equal((await run("why", "mail:echo")).code, 0);
+  const file = directory.join(".toolcrib/seen-labels.json");
+  writeFileSync(file, JSON.stringify({ format: 1, records: [{ leftOut: true }] }), { mode: 0o600 });
+  assert.equal((await run("call", "mail:echo", "--arg", "text=x")).code, 3);
+  assert.match((await run("why", "mail:echo")).stdout, /seen_labels is \["personal"\]/);
+  assert.match((await run("labels", "show")).stdout, /no place for others/);
 });

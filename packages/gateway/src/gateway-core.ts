@@ -185,6 +185,7 @@ export class GatewayCore {
       approval: {
         approvals: calls,
         policyDigest,
+        logger,
         approveCommand,
         elicitedClients: settings.elicitedClients,
         decide: (id, decision, client) => this.approvals.decideCall(id, decision, client, "elicitation"),

@@ -7,6 +7,7 @@ import { inspect } from "node:util";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { CodedError } from "@toolcrib/diagnostics";
 import { type ClientTransport, McpError } from "@toolcrib/mcp";
 import { createRegistry, type Registry } from "@toolcrib/registry";
 import { makeTemporaryDirectory, startEchoHttpServer, waitUntil } from "@toolcrib/testing";
@@ -63,6 +64,13 @@ async function untilReady(registry: Registry, name: string): Promise<void> {
   await waitUntil(() => registry.health().backends[name]?.state === "ready");
 }
 
+/** The text of the bytes in a cause, which `inspect` shows as numbers. */
+function bytesIn(error: unknown): string {
+  const { cause } = error as { readonly cause?: { readonly body?: unknown; readonly cause?: unknown } };
+  if (cause === undefined || cause === null) return "";
+  return `${cause.body instanceof Uint8Array ? Buffer.from(cause.body).toString() : ""}${bytesIn(cause)}`;
+}
+
 describe("a backend", () => {
   it("can use a custom transport, which is created for each connection", async () => {
     const sdk = startSdkServer();
@@ -103,6 +111,9 @@ describe("a backend", () => {
     const secret = "key\"o'f`\\mine-7431";
     const circular = new Error("it calls itself");
     circular.cause = new Error(`again with ${secret}`, { cause: circular });
+    let deepObject: object = { key: secret };
+    for (let depth = 0; depth < 30; depth += 1) deepObject = { deepObject };
+    const shared = { key: secret };
     const coded = new McpError("MCP_REMOTE_ERROR", "it refuses", { rpcCode: -32099 });
     const nested = (depth: number): Error =>
       depth === 0 ? new Error(secret) : new Error(`at ${depth}`, { cause: nested(depth - 1) });
@@ -117,7 +128,30 @@ describe("a backend", () => {
       object: new Error("no access", { cause: { request: { headers: { all: [{ key: secret }] } } } }),
       list: new Error("no access", { cause: [...Array(150).fill("x"), secret] }),
       "long text": new Error("no access", { cause: { body: "x".repeat(20_000) + secret } }),
+      "longer text": new Error("no access", { cause: { body: "x".repeat(200_000) + secret } }),
+      "text beyond what is searched": new Error("no access", { cause: { body: "x".repeat(2e6) + secret } }),
+      "long own field": Object.assign(new Error("no access"), { body: "x".repeat(200_000) + secret }),
       "field of a coded error": Object.assign(coded, { request: { key: secret } }),
+      "deep object": new Error("no access", { cause: deepObject }),
+      "deep own field": Object.assign(new Error("no access"), { deepObject }),
+      "long list": new Error("no access", { cause: [...Array(1500).fill("x"), secret] }),
+      "hidden field": new Error("no access", {
+        cause: Object.defineProperty({}, "key", { value: secret }),
+      }),
+      "hidden own field": Object.defineProperty(new Error("no access"), "key", { value: secret }),
+      accessor: new Error("no access", {
+        cause: Object.defineProperty({}, "key", { get: () => secret, enumerable: true }),
+      }),
+      "name of a field": new Error("no access", { cause: { [secret]: 1 } }),
+      symbol: new Error("no access", { cause: { [Symbol(secret)]: 1 } }),
+      map: new Error("no access", { cause: new Map([["key", new Set([secret])]]) }),
+      proxy: new Error("no access", { cause: new Proxy({ key: secret }, {}) }),
+      bytes: new Error("no access", { cause: { body: Buffer.from(secret) } }),
+      "own inspection": new Error("no access", { cause: { [inspect.custom]: () => secret } }),
+      "state of a class": new Error("no access", { cause: new Headers({ "x-api-key": secret }) }),
+      "one object in two places": Object.assign(new CodedError("TEST", "no", { cause: shared }), {
+        request: shared,
+      }),
     };
     const sdk = startSdkServer();
     let failure: unknown;
@@ -142,10 +176,45 @@ describe("a backend", () => {
           () => assert.fail(name),
           (one: unknown) => one,
         );
-        const shown = inspect(error, { depth: 50, maxArrayLength: null, maxStringLength: null });
-        assert.doesNotMatch(shown, /mine-7431/, `${tool}: ${name}`);
+        const all = {
+          depth: 50,
+          maxArrayLength: null,
+          maxStringLength: null,
+          showHidden: true,
+          getters: true,
+        };
+        assert.doesNotMatch(inspect(error, all), /mine-7431/, `${tool}: ${name}`);
+        assert.doesNotMatch(bytesIn(error), /mine-7431/, `${tool}: ${name}`);
       }
     }
+    // What has no secret is passed on as it is; what is too large to be searched is not, and takes no time.
+    const causesOf = async (value: Error) => {
+      failure = value;
+      const causes: unknown[] = [];
+      let one: unknown = await registry.execute("mem:upper", { text: "hi" }).catch((error: unknown) => error);
+      for (; one instanceof Error; one = one.cause) causes.push(one);
+      return [...causes, one];
+    };
+    const fine = Object.assign(new RangeError("no", { cause: { list: [1, { at: new Date(0) }] } }), {
+      port: 7,
+    });
+    assert.ok((await causesOf(fine)).includes(fine));
+    class Holder {
+      readonly #key = secret;
+      read() {
+        return this.#key;
+      }
+    }
+    for (const cause of [new Holder(), new Proxy({}, { get: () => secret })])
+      assert.match(
+        String((await causesOf(new Error("no", { cause }))).at(-1)),
+        /cannot be searched for secrets/,
+      );
+    const rows = Array.from({ length: 90_000 }, (_, id) => ({ id, row: { text: "text" } }));
+    assert.match(
+      String((await causesOf(new Error("no", { cause: { rows } }))).at(-1)),
+      /^\[removed: too large/,
+    );
   });
 
   it("is connected when it is registered after the start, and removed when it is unregistered", async () => {

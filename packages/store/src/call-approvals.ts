@@ -132,18 +132,22 @@ export class CallApprovals {
   }
 
   /**
-   * Gives an approval back whose call was not made. It is valid for as long as before. A denial since then stays.
+   * Gives an approval back whose call was not made. It is valid for as long as before. A denial since then stays, and
+   * so does the same call where it waits again: the operator sees it, and decides about it.
    *
    * @param used as `request` returned it.
+   * @returns whether the same call can be made by an approval now.
    * @throws {StoreError} when the approvals cannot be read or written; the approval stays used up then.
    */
-  async giveBack(used: CallApproval): Promise<void> {
-    await this.#file.change((records) => {
+  async giveBack(used: CallApproval): Promise<boolean> {
+    return await this.#file.change((records) => {
       this.#dropExpired(records);
       const known = records.get(used.digest);
-      // The same call can have been asked for meanwhile; it is approved, too. Two approvals of it count as one.
-      if (known?.state === "denied" || (known === undefined && records.size >= maxCalls)) return;
-      if (used.expiresAt > this.#now()) records.set(used.digest, used);
+      if (used.expiresAt <= this.#now() || (known ?? used).state !== "approved") return false;
+      if (known === undefined && records.size >= maxCalls) return false;
+      // The same call can have been approved again meanwhile. Both approvals count as one: that which is valid for longer.
+      if (known === undefined || known.expiresAt < used.expiresAt) records.set(used.digest, used);
+      return true;
     });
   }
 
@@ -156,9 +160,10 @@ export class CallApprovals {
   }
 
   /**
-   * Decides about a call that waits. The decision is valid for ten minutes, an approval for one call.
+   * Decides about a call that waits. The decision is valid for ten minutes, an approval for one call. A denial also ends
+   * an approval that is not used up.
    *
-   * @returns the call; undefined when no call with this id waits.
+   * @returns the call; undefined when there is no call with this id to decide about.
    * @throws {StoreError} when the decision cannot be stored.
    */
   async decide(
@@ -166,10 +171,10 @@ export class CallApprovals {
     state: "approved" | "denied",
     { issuer, subject }: Approver,
   ): Promise<CallApproval | undefined> {
-    if (pendingWith(id, this.#current(await this.#file.read())) === undefined) return undefined;
+    if (undecidedWith(id, state, this.#current(await this.#file.read())) === undefined) return undefined;
     return this.#file.change((records) => {
       this.#dropExpired(records);
-      const call = pendingWith(id, records);
+      const call = undecidedWith(id, state, records);
       if (call === undefined) return undefined;
       const expiresAt = this.#now() + decisionLifeMs;
       const decided: CallApproval = { ...call, state, decidedBy: { issuer, subject }, expiresAt };
@@ -244,8 +249,18 @@ function isTooLarge({ arguments: args, steps = [] }: ShownCall): boolean {
   return [args, steps].some((one) => Buffer.byteLength(JSON.stringify(one)) > approvedArgumentsMaxBytes);
 }
 
-function pendingWith(id: string, records: ReadonlyMap<string, CallApproval>): CallApproval | undefined {
-  return records.values().find((call) => call.id === id && call.state === "pending");
+/** Returns the call about which `decision` can be made. */
+function undecidedWith(
+  id: string,
+  decision: "approved" | "denied",
+  records: ReadonlyMap<string, CallApproval>,
+): CallApproval | undefined {
+  return records
+    .values()
+    .find(
+      (call) =>
+        call.id === id && (call.state === "pending" || (call.state === "approved" && decision === "denied")),
+    );
 }
 
 function toPermission({ id, state, expiresAt }: CallApproval): CallPermission {

@@ -5,7 +5,9 @@
  * operator removes them.
  *
  * Where the labels of a client cannot be known (a file that cannot be read, more clients
- * than the file may have), it counts as having seen every label.
+ * or labels than the file may have), it counts as having seen every label. That a client
+ * had no place is in the file, too: from then on, every client that the file does not have
+ * counts so, also after others are forgotten, until the file is removed.
  */
 
 import { join } from "node:path";
@@ -30,6 +32,25 @@ export interface SeenLabel {
 export interface LabelledClient {
   readonly client: Pick<Identity, "issuer" | "subject" | "name">;
   readonly labels: readonly SeenLabel[];
+  /** Whether it received more labels than a client may have in the file: it counts as having seen every label. */
+  readonly hasMore?: true;
+}
+
+/** The record of the clients for which the file had no place. */
+interface LeftOutClients {
+  readonly leftOut: true;
+}
+
+type SeenRecord = LabelledClient | LeftOutClients;
+
+/** Key of the record of clients without a place. No `identityKey` is like it. */
+const leftOutKey = "left out";
+
+/** What one client has seen. */
+interface Seen {
+  readonly labels: ReadonlySet<string>;
+  /** Whether these are not all. */
+  readonly hasMore: boolean;
 }
 
 /** Dependencies of `SeenLabels`. */
@@ -56,9 +77,11 @@ const textMaxLength = 4096;
 /** The labels that the clients of a home have seen. */
 export class SeenLabels {
   #deps: SeenLabelsDeps;
-  readonly #file: RecordFile<LabelledClient>;
+  readonly #file: RecordFile<SeenRecord>;
   /** By `identityKey`. Added labels are here before they are in the file. */
-  readonly #seen = new Map<string, ReadonlySet<string>>();
+  readonly #seen = new Map<string, Seen>();
+  /** Whether clients are missing in the file that received labels. */
+  #isPartial = false;
   /** Labels that are being written. */
   readonly #unwritten = new Map<string, Set<string>>();
   /** The last write of each client that is not over. */
@@ -66,7 +89,7 @@ export class SeenLabels {
   /** Settles after the last read or write of the file. A read must not undo a write that began after it. */
   #turn: Promise<unknown> = Promise.resolve();
   /** The records from which `#seen` was built. */
-  #applied?: ReadonlyMap<string, LabelledClient>;
+  #applied?: ReadonlyMap<string, SeenRecord>;
   #isUnknown = true;
   #problem: string | undefined;
 
@@ -79,8 +102,8 @@ export class SeenLabels {
         path: join(home, "seen-labels.json"),
         lockName: "seen-labels",
         maxBytes: fileMaxBytes,
-        keyOf: ({ client }) => identityKey(client),
-        parse: parseClient,
+        keyOf: (record) => ("client" in record ? identityKey(record.client) : leftOutKey),
+        parse: parseRecord,
         hint: "restore the file from a backup; removing it forgets what every client has seen",
         removesEmpty: true,
       },
@@ -118,19 +141,28 @@ export class SeenLabels {
     }
   }
 
-  #apply(records: ReadonlyMap<string, LabelledClient>): void {
+  #apply(records: ReadonlyMap<string, SeenRecord>): void {
     this.#seen.clear();
-    for (const [key, { labels }] of records) this.#seen.set(key, new Set(labels.map(({ label }) => label)));
+    this.#isPartial = records.has(leftOutKey);
+    for (const { client, labels, hasMore = false } of clientsIn(records)) {
+      this.#seen.set(identityKey(client), { labels: new Set(labels.map(({ label }) => label)), hasMore });
+    }
     for (const [key, labels] of this.#unwritten) this.#remember(key, labels);
     this.#applied = records;
   }
 
   /** The labels that a client has seen, in alphabetical order. */
   seen(identity: Identity): readonly string[] {
-    const labels = this.#seen.get(identityKey(identity));
-    const isOverfull = labels === undefined && this.#seen.size >= maxClients;
-    if (this.#isUnknown || isOverfull) return this.#deps.known.toSorted();
-    return labels === undefined ? [] : [...labels].sort();
+    const known = this.#seen.get(identityKey(identity));
+    const isLeftOut = known === undefined && !this.#hasPlace;
+    if (this.#isUnknown || isLeftOut) return this.#deps.known.toSorted();
+    if (known?.hasMore === true) return [...known.labels.union(new Set(this.#deps.known))].sort();
+    return known === undefined ? [] : [...known.labels].sort();
+  }
+
+  /** Whether a client that the file does not have can be added. */
+  get #hasPlace(): boolean {
+    return !this.#isPartial && this.#seen.size < maxClients;
   }
 
   /**
@@ -147,7 +179,7 @@ export class SeenLabels {
     const key = identityKey(identity);
     const known = this.#seen.get(key);
     const added = labels.filter(
-      (label) => known?.has(label) !== true || this.#unwritten.get(key)?.has(label),
+      (label) => known?.labels.has(label) !== true || this.#unwritten.get(key)?.has(label),
     );
     if (added.length === 0) return undefined;
     // Many messages of a call arrive while the labels of the first are written.
@@ -174,15 +206,25 @@ export class SeenLabels {
     const client = { issuer, subject, name };
     const key = identityKey(client);
     const since = this.#deps.now();
-    await this.#file.change((records) => {
-      const found = records.get(key);
-      if (found === undefined && records.size >= maxClients) return;
-      const known = found?.labels ?? [];
-      const added = labels
-        .filter((label) => !known.some((one) => one.label === label))
-        .map((label) => ({ label, since, callId, tool: tool.slice(0, textMaxLength) }));
-      if (added.length > 0) records.set(key, { client, labels: [...known, ...added].slice(0, maxLabels) });
-    });
+    // Nothing is written, and no lock taken, for a client that counts as having seen every label already.
+    if (!isUncountable(key, await this.#file.read())) {
+      await this.#file.change((records) => {
+        if (isUncountable(key, records)) return;
+        const found = records.get(key);
+        if (found === undefined && records.size >= maxClients) {
+          records.set(leftOutKey, { leftOut: true });
+          return;
+        }
+        const known = found !== undefined && "client" in found ? found.labels : [];
+        const added = labels
+          .filter((label) => !known.some((one) => one.label === label))
+          .map((label) => ({ label, since, callId, tool: tool.slice(0, textMaxLength) }));
+        if (added.length === 0) return;
+        const all = [...known, ...added];
+        const more = all.length > maxLabels ? { hasMore: true as const } : {};
+        records.set(key, { client, labels: all.slice(0, maxLabels), ...more });
+      });
+    }
     const writing = this.#unwritten.get(key);
     for (const label of labels) writing?.delete(label);
     if (writing?.size === 0) this.#unwritten.delete(key);
@@ -190,7 +232,19 @@ export class SeenLabels {
 
   /** The clients and their labels, as the file has them. @throws {StoreError} `STORE_UNREADABLE` */
   async list(): Promise<readonly LabelledClient[]> {
-    return [...(await this.#file.read()).values()];
+    return clientsIn(await this.#file.read()).filter(({ labels }) => labels.length > 0);
+  }
+
+  /** Whether a client counts as having seen every label, by the file. @throws {StoreError} `STORE_UNREADABLE` */
+  async hasSeenAll(identity: Identity): Promise<boolean> {
+    const records = await this.#file.read();
+    const key = identityKey(identity);
+    return isUncountable(key, records) || (!records.has(key) && records.size >= maxClients);
+  }
+
+  /** Whether the file had no place for a client that received labels. @throws {StoreError} `STORE_UNREADABLE` */
+  async isPartial(): Promise<boolean> {
+    return (await this.#file.read()).has(leftOutKey);
   }
 
   /** Forgets what the clients that `isMeant` selects have seen. @returns those clients @throws {StoreError} when that cannot be stored */
@@ -198,20 +252,41 @@ export class SeenLabels {
     const meant = (await this.list()).filter(({ client }) => isMeant(client));
     if (meant.length === 0) return [];
     await this.#file.change((records) => {
-      for (const { client } of meant) records.delete(identityKey(client));
+      for (const { client } of meant) {
+        const key = identityKey(client);
+        // Without its record, it would count as one that was left out, which has seen every label.
+        if (records.has(leftOutKey)) records.set(key, { client, labels: [] });
+        else records.delete(key);
+      }
     });
     await this.refresh();
     return meant;
   }
 
   /** A client for which the file has no place is not remembered: it counts as having seen every label. */
-  #remember(key: string, labels: Iterable<string>): void {
-    if (!this.#seen.has(key) && this.#seen.size >= maxClients) return;
-    this.#seen.set(key, new Set([...(this.#seen.get(key) ?? []), ...labels]));
+  #remember(key: string, added: Iterable<string>): void {
+    const known = this.#seen.get(key);
+    if (known === undefined && !this.#hasPlace) return;
+    const labels = new Set([...(known?.labels ?? []), ...added]);
+    this.#seen.set(key, { labels, hasMore: known?.hasMore === true || labels.size > maxLabels });
   }
 }
 
-function parseClient({ client, labels }: JsonObject): LabelledClient | undefined {
+function clientsIn(records: ReadonlyMap<string, SeenRecord>): readonly LabelledClient[] {
+  return [...records.values()].filter((record) => "client" in record);
+}
+
+/** Whether a client counts as having seen every label, by the records. */
+function isUncountable(key: string, records: ReadonlyMap<string, SeenRecord>): boolean {
+  const found = records.get(key);
+  return found === undefined ? records.has(leftOutKey) : "client" in found && found.hasMore === true;
+}
+
+function parseRecord(value: JsonObject): SeenRecord | undefined {
+  return value["leftOut"] === true ? { leftOut: true } : parseClient(value);
+}
+
+function parseClient({ client, labels, hasMore }: JsonObject): LabelledClient | undefined {
   if (!isJsonObject(client) || !Array.isArray(labels)) return undefined;
   const { issuer, subject, name } = client;
   if (typeof issuer !== "string" || typeof subject !== "string" || typeof name !== "string") return undefined;
@@ -223,5 +298,5 @@ function parseClient({ client, labels }: JsonObject): LabelledClient | undefined
     if (typeof callId !== "string" || typeof tool !== "string") return undefined;
     parsed.push({ label, since, callId, tool });
   }
-  return { client: { issuer, subject, name }, labels: parsed };
+  return { client: { issuer, subject, name }, labels: parsed, ...(hasMore === true ? { hasMore } : {}) };
 }

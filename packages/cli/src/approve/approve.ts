@@ -177,8 +177,9 @@ async function decideCall(
   const isDenied = deny === true;
   const call =
     full === true ? await access.call(id) : (await access.waiting()).calls.find((one) => one.id === id);
-  if (call === undefined) throw callNotFound(id);
-  if (!isDenied) {
+  // A denial also ends an approval that is not used up: such a call does not wait.
+  if (call === undefined && !isDenied) throw callNotFound(id);
+  if (call !== undefined && !isDenied) {
     printCall(output, call, full === true);
     if (call.outdated !== undefined) throw callOutdated(call, call.outdated);
     const isShown = !call.isPartial;
@@ -189,7 +190,7 @@ async function decideCall(
   }
   const tool = await access.decide(id, isDenied ? "deny" : "approve");
   if (tool === undefined) throw callNotFound(id);
-  const shown = isDenied ? {} : shownOf(call);
+  const shown = isDenied || call === undefined ? {} : shownOf(call);
   output.json({ id, tool, ...shown, decision: isDenied ? "denied" : "approved" });
   output.prose(
     isDenied

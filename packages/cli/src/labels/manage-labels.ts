@@ -19,7 +19,8 @@ import { knownClients } from "../policy/client-identity.ts";
 /** Runs `labels show`. */
 export async function showLabels(context: CliContext, client: string | undefined): Promise<ExitCode> {
   const { output } = context;
-  const known = await openLabels(context).list();
+  const labelled = openLabels(context);
+  const known = await labelled.list();
   const found = known.filter((one) => client === undefined || isNamed(one, client));
   if (found.length === 0 && client !== undefined) await requireClient(context, client, namesOf(known));
   output.json(
@@ -53,6 +54,12 @@ export async function showLabels(context: CliContext, client: string | undefined
       ),
     );
   }
+  if (await labelled.isPartial()) {
+    const why =
+      "and had no place for others: a client that it does not have counts as having seen every label";
+    output.prose(`The file seen-labels.json is full, ${why}`);
+  } else if (found.some(({ hasMore }) => hasMore === true))
+    output.prose("A client with 1,000 labels that received more counts as having seen every label");
   return exitCodes.done;
 }
 

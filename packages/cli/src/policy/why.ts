@@ -14,6 +14,7 @@ import { type AuditCall, openAuditReader, SeenLabels } from "@toolcrib/store";
 import { type Identity, identityKey, isOperator } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
+import { loadConfigOrDefaults } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { readPauses } from "../guards/open-pauses.ts";
 import { pauseWords } from "../guards/pause.ts";
@@ -165,12 +166,16 @@ function furtherLines(
 }
 
 /** Adds the labels of the data that the client has received by now, as the gateway does at a call. */
-async function withSeenLabels({ options, now }: CliContext, request: PolicyRequest): Promise<PolicyRequest> {
+async function withSeenLabels(context: CliContext, request: PolicyRequest): Promise<PolicyRequest> {
   const { call, identity } = request;
   if (call === undefined) return request;
-  const seen = await new SeenLabels(options.home, { known: [], now, randomBytes }).list();
-  const own = seen.find(({ client }) => identityKey(client) === identityKey(identity));
-  const seenLabels = own?.labels.map(({ label }) => label).sort() ?? [];
+  const { options, now } = context;
+  const seen = new SeenLabels(options.home, { known: [], now, randomBytes });
+  const own = (await seen.list()).find(({ client }) => identityKey(client) === identityKey(identity));
+  const all = (await seen.hasSeenAll(identity))
+    ? (await loadConfigOrDefaults(context)).config.dataLabels
+    : [];
+  const seenLabels = [...new Set([...all, ...(own?.labels.map(({ label }) => label) ?? [])])].sort();
   return { ...request, call: { ...call, seenLabels } };
 }
 

@@ -39,8 +39,8 @@ export interface ApprovedCall {
   readonly kind: "passed";
   /** The approval that it uses up; undefined for a call that needs none, or is continued. */
   readonly approval: string | undefined;
-  /** Gives the approval back where the call is not made after all. Never rejects; absent without an approval. */
-  readonly giveBack?: () => Promise<void> | void;
+  /** Gives the approval back where the call is not made after all. Returns whether it is valid again. Never rejects; absent without an approval. */
+  readonly giveBack?: () => Promise<boolean> | boolean;
   /** The journal of its inner calls; undefined for the operator's own calls, which never wait. */
   readonly journal: CallJournal | undefined;
   readonly isContinued: boolean;
@@ -93,7 +93,7 @@ export async function approveCall(
   const exact = callKey(target, argumentsDigest);
   const own = needing.length > 0 ? undefined : shown?.takeApproval(exact);
   if (own !== undefined)
-    return { ...none, approval: own, giveBack: () => shown?.returnApproval(exact), journal };
+    return { ...none, approval: own, giveBack: () => shown?.returnApproval(exact) === true, journal };
   const approval = { ...approvalOf(target), isOwn };
   const asked = await askApproval(
     deps.approval,

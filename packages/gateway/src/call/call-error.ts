@@ -1,12 +1,12 @@
 /** The error that a caller sees of any failure of a call. */
 
+import { scrubCause, scrubError } from "@toolcrib/admission";
 import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { GatewayError } from "../gateway-error.ts";
 import type { BegunCall } from "./call-log.ts";
 import type { CallTarget } from "./call-target.ts";
 import { type ScrubberDeps, scrubberFor } from "./execute-call.ts";
 import { errorLabelled } from "./origin-label.ts";
-import { scrubCause, scrubError } from "./scrub-error.ts";
 
 /** Converts any failure to the coded error that callers see. */
 export function toCallError(

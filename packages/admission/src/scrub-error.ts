@@ -1,0 +1,68 @@
+/**
+ * Replaces known secrets in errors and their causes, which logs and programs
+ * show: messages, hints, data, stacks and fields. What cannot be searched whole is
+ * not passed on.
+ */
+
+import { CodedError } from "@toolcrib/diagnostics";
+import type { TextScrubber } from "@toolcrib/redaction";
+import { TextWalk } from "./text-walk.ts";
+
+/** Returns `error` without known secrets, including its causes; the same object if it contains none. */
+export function scrubError(scrubber: TextScrubber, error: CodedError): CodedError {
+  const message = scrubber.text(error.message);
+  const hint = error.hint === undefined ? undefined : scrubber.text(error.hint);
+  const data = error.data === undefined ? undefined : scrubber.value(error.data);
+  const walk = new TextWalk();
+  const cause = scrubCause(scrubber, error.cause, walk);
+  const isSame = message === error.message && hint === error.hint && data === error.data;
+  // A field can have what was removed from the cause: the walk would not read it again.
+  const own = cause === error.cause ? walk : new TextWalk();
+  if (isSame && isClean(scrubber, own.textsOf(error, ["cause", "data"]))) {
+    // The same object keeps its class and its fields.
+    if (cause !== error.cause) error.cause = cause;
+    return error;
+  }
+  return withStack(new CodedError(error.code, message, { hint, data, cause }), error, scrubber);
+}
+
+/** Deepest cause that is kept; deeper ones are dropped. */
+const causesMaxDepth = 10;
+
+/** The cause in place of one that is no Error. */
+const withoutSearch = "[removed: too large, or of a kind that cannot be searched for secrets]";
+const withSecret = "[removed: it has a secret]";
+
+/**
+ * Returns `thrown` without known secrets; the same object if it contains none.
+ *
+ * @param walk of the error that it is the cause of, and that is replaced where this one is.
+ */
+export function scrubCause(
+  scrubber: TextScrubber,
+  thrown: unknown,
+  walk: TextWalk = new TextWalk(),
+  depth = 1,
+): unknown {
+  if (typeof thrown === "string") return scrubber.text(thrown);
+  if (!(thrown instanceof Error)) {
+    const texts = walk.textsOf(thrown);
+    if (isClean(scrubber, texts)) return thrown;
+    return texts === undefined ? withoutSearch : withSecret;
+  }
+  const cause = depth < causesMaxDepth ? scrubCause(scrubber, thrown.cause, walk, depth + 1) : undefined;
+  // Any field can have one: the arguments of a program that was not found, the errors of an AggregateError.
+  if (cause === thrown.cause && isClean(scrubber, walk.textsOf(thrown, ["cause"]))) return thrown;
+  return withStack(new Error(scrubber.text(thrown.message), { cause }), thrown, scrubber);
+}
+
+/** Whether texts have no known secret. @param texts undefined for what cannot be searched whole */
+function isClean(scrubber: TextScrubber, texts: string | undefined): boolean {
+  return texts !== undefined && scrubber.text(texts) === texts;
+}
+
+/** Gives `error` the stack of `original`. */
+function withStack<One extends Error>(error: One, original: Error, scrubber: TextScrubber): One {
+  if (original.stack !== undefined) error.stack = scrubber.text(original.stack);
+  return error;
+}
