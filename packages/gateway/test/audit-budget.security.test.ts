@@ -1,6 +1,8 @@
 /** A client that calls without end is refused before earlier records leave the audit trail; others call on. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { slowTest, startEchoHttpServer } from "@toolcrib/testing";
@@ -13,7 +15,10 @@ test(
   async () => {
     await using remote = await startEchoHttpServer();
     await using running = await startTestGateway({
-      tool_servers: [onHttp("s", remote.url)],
+      tool_servers: [
+        onHttp("s", remote.url),
+        onHttp("u", remote.url, { trust_state: "unverified", first_contact: "pin" }),
+      ],
       policy: { deny: ["s:sleep"] },
       audit: { retention_max_bytes: 128 * 1024 * 1024, client_max_bytes_per_day: 1024 * 1024 },
     });
@@ -24,6 +29,9 @@ test(
       if (outcome.kind === "result") return textOf(outcome.result);
       return outcome.kind === "denied" ? outcome.reason : outcome.error.message;
     };
+    assert.match(await call(flood, "u:echo"), /needs the operator's approval/);
+    const [waiting] = (await gateway.approvals.waiting()).calls;
+    await gateway.approvals.decideCall(waiting?.id ?? "", "approved", localIdentity("cli", "cli"));
     let answer = "x";
     let count = 0;
     for (; answer.startsWith("x"); count += 1) answer = await call(flood, "s:echo");
@@ -34,6 +42,15 @@ test(
       "AUDIT_BUDGET_EXCEEDED",
     );
     assert.match(answer, /not made because it could not be recorded.*"flood" have used the 1048576 bytes/);
+    // An approved call that cannot be recorded is not made, and stays approved.
+    assert.match(await call(flood, "u:echo"), /not made because it could not be recorded/);
+    const { records: approvals } = JSON.parse(
+      readFileSync(join(running.home, "approvals", "calls.json"), "utf8"),
+    ) as { readonly records: readonly { readonly state: string }[] };
+    assert.deepEqual(
+      approvals.map(({ state }) => state),
+      ["approved"],
+    );
     for (let n = 0; n < 2000; n += 1) await call(flood, "s:sleep");
     assert.match(await call(localIdentity("token", "other"), "s:echo"), /^x/);
 
