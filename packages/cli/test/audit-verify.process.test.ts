@@ -125,6 +125,7 @@ test("audit verify --accept puts what a start found on record, and finds new dam
   const found = await runToolcrib(["audit", "verify"], setting);
   assert.equal(found.code, 1);
   assert.match(found.stdout, /FOUND 001-00000001\.jsonl:3: a start found that .* and the last one was 2/);
+  assert.match(found.stdout, /^Not intact: 1 finding$/m);
   assert.match(found.stderr, /--accept REASON/);
   const doctor = await runToolcrib(["doctor"], setting);
   assert.match(doctor.stdout, /audit: a start found at .* that the trail was not what was signed before/);
@@ -135,6 +136,7 @@ test("audit verify --accept puts what a start found on record, and finds new dam
   const accepted = await runToolcrib(["audit", "verify", "--accept", "I cut it off myself"], setting);
   assert.equal(accepted.code, 0, accepted.stderr);
   assert.match(accepted.stdout, /ACCEPTED 001-00000001\.jsonl:3: a start found/);
+  assert.doesNotMatch(accepted.stdout, /Accepted earlier/);
   const intact = await runToolcrib(["audit", "verify"], setting);
   assert.equal(intact.code, 0);
   assert.match(intact.stdout, /Apart from 1 accepted finding, the chain is intact: \d+ records/);
@@ -143,6 +145,12 @@ test("audit verify --accept puts what a start found on record, and finds new dam
   assert.match(healthy.stdout, /✓ audit: apart from 1 accepted finding, the chain is intact/);
   const list = await runToolcrib(["audit", "list"], { ...setting, env: { COLUMNS: "200" } });
   assert.match(list.stdout, /audit\.accepted .*cli .*1 finding: I cut it off myself/);
+  const proved = ["audit", "export", "-o", "trail.jsonl", "--proof", "proof.json"];
+  assert.equal((await runToolcrib(proved, setting)).code, 0);
+  const exported = ["audit", "verify", "--export", "trail.jsonl", "--proof", "proof.json"];
+  const judged = await runToolcrib(exported, setting);
+  assert.equal(judged.code, 0, judged.stdout);
+  assert.match(judged.stdout, /ACCEPTED .*: a start found .*\n {2}accepted at 20\S+Z: I cut it off myself\n/);
   cutOff();
   assert.equal((await runToolcrib(["audit", "verify"], setting)).code, 1);
 });

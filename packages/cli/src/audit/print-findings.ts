@@ -7,17 +7,19 @@ import { type Output, safeLine } from "../output/output.ts";
 const shownMaxCount = 50;
 
 type TrailReport = Awaited<ReturnType<typeof verifyTrail>>;
+type ShownFinding = TrailReport["findings"][number] & Partial<TrailReport["accepted"][number]>;
 
-/** Prints up to 50 findings. */
+/** Prints up to 50 findings; of those that were accepted earlier, when and why. */
 export function printFindings(
   output: Output,
   title: "FOUND" | "ACCEPTED",
-  findings: TrailReport["findings"],
+  findings: readonly ShownFinding[],
 ): void {
-  for (const { segment, line, message } of findings.slice(0, shownMaxCount)) {
+  for (const { segment, line, message, reason, time } of findings.slice(0, shownMaxCount)) {
     const place = segment === "" ? "" : ` ${safeLine(segment)}${line === 0 ? "" : `:${line}`}`;
     const shown = title === "FOUND" ? output.style(["bold", "red"], title) : title;
-    output.print(`${shown}${place}: ${safeLine(message)}`);
+    output.prose(`${shown}${place}: ${safeLine(message)}`);
+    if (reason !== undefined) output.prose(`  ${safeLine(`accepted at ${time}: ${reason}`)}`);
   }
   if (findings.length > shownMaxCount) output.print(`… and ${findings.length - shownMaxCount} more (--json)`);
 }

@@ -81,11 +81,12 @@ async function acceptAudit(
   printFindings(output, "ACCEPTED", accepted);
   if (accepted.length === 0) output.print("There is nothing to accept.");
   else output.print("");
-  printReport(output, report);
+  printReport(output, report, accepted.length);
   return report.findings.length === 0 ? exitCodes.done : exitCodes.failed;
 }
 
-function printReport(output: Output, report: TrailReport): void {
+/** @param shownCount findings that were accepted now, and are printed. @default 0 */
+function printReport(output: Output, report: TrailReport, shownCount = 0): void {
   const { writers, findings, accepted, publicKey, anchors } = report;
   if (writers.length === 0) {
     printFindings(output, "FOUND", findings);
@@ -114,8 +115,9 @@ function printReport(output: Output, report: TrailReport): void {
   printFindings(output, "FOUND", findings);
   const records = writers.reduce((sum, one) => sum + one.records, 0);
   if (findings.length === 0) output.print(`${intactText(accepted.length)}: ${counted(records, "record")}`);
+  else output.print(`Not intact: ${counted(findings.length, "finding")}`);
   if (anchors !== undefined) output.print(`Anchors that match: ${anchors.matched} of ${anchors.count}`);
-  for (const note of notesOf(report)) output.print(output.style("dim", note));
+  for (const note of notesOf(report, shownCount)) output.prose(output.style("dim", note));
   if (publicKey !== undefined)
     output.print(output.style("dim", `Heads are signed with this key:\n${publicKey.trim()}`));
 }
@@ -125,7 +127,8 @@ function intactText(acceptedCount: number): string {
   return `Apart from ${counted(acceptedCount, "accepted finding")}, the chain is intact`;
 }
 
-function notesOf({ writers, accepted, unfinished }: TrailReport): readonly string[] {
+function notesOf({ writers, accepted, unfinished }: TrailReport, shownCount: number): readonly string[] {
+  const earlierCount = accepted.length - shownCount;
   const sumOf = (count: (writer: TrailReport["writers"][number]) => number) =>
     writers.reduce((sum, writer) => sum + count(writer), 0);
   const unchained = sumOf(({ unchainedRecords }) => unchainedRecords);
@@ -137,9 +140,7 @@ function notesOf({ writers, accepted, unfinished }: TrailReport): readonly strin
       ({ segment, line, bytes }) =>
         `Unfinished: ${safeLine(segment)}:${line} has ${counted(bytes, "byte")} of a record; a process was killed in the middle of a write, or is writing it`,
     ),
-    accepted.length === 0
-      ? []
-      : `Accepted earlier, and not shown: ${counted(accepted.length, "finding")} (--json)`,
+    earlierCount <= 0 ? [] : `Accepted earlier, and not shown: ${counted(earlierCount, "finding")} (--json)`,
     unchained === 0
       ? []
       : `Not part of the chain: ${counted(unchained, "record")} that an earlier version wrote before it`,

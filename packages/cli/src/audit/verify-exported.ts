@@ -52,7 +52,8 @@ export async function verifyExported(context: CliContext, flags: ExportedFlags):
   printFindings(output, "ACCEPTED", accepted);
   const records = writers.reduce((sum, one) => sum + one.records, 0);
   if (findings.length === 0) output.print(`${resultText(report)}: ${counted(records, "record")}`);
-  for (const note of notesOf(report)) output.print(output.style("dim", note));
+  else output.print(`Not intact: ${counted(findings.length, "finding")}`);
+  for (const note of notesOf(report)) output.prose(output.style("dim", note));
   if (findings.some(({ kind }) => kind === "missing" || kind === "cut_off"))
     output.note("only an export without --since, --until and other options that select records is whole");
   return findings.length === 0 ? exitCodes.done : exitCodes.failed;
@@ -85,6 +86,8 @@ function notesOf({ writers, findings, key, exportedAt }: ExportReport): readonly
       ? "Nothing is signed without --proof: records cut off at the end, a changed last record, and records that were all written anew are not found"
       : key.isVouched
         ? `Signed with the key that you named: ${key.digest}`
-        : `Signed with a key that nobody vouched for: ${key.digest}; ask the operator for its digest by another channel, and pass it with --key`,
+        : findings.some(({ kind }) => kind === "key")
+          ? []
+          : `Signed with a key that nobody vouched for: ${key.digest}; ask the operator for its digest by another channel, and pass it with --key`,
   ].flat();
 }
