@@ -5,6 +5,7 @@
  */
 export const longTests: readonly string[] = [
   "packages/cli/test/add-servers.process.test.ts",
+  "packages/cli/test/adopted.process.test.ts",
   "packages/cli/test/bridge-bounds.security.process.test.ts",
   "packages/cli/test/chains-optimize.process.test.ts",
   "packages/cli/test/e2e/bridge-clients.process.test.ts",
@@ -22,7 +23,9 @@ export const longTests: readonly string[] = [
   "packages/cli/test/e2e/guide.process.test.ts",
   "packages/cli/test/e2e/hosts.security.process.test.ts",
   "packages/cli/test/e2e/kill.process.test.ts",
+  "packages/cli/test/e2e/labels-killed.security.process.test.ts",
   "packages/cli/test/e2e/metatool.process.test.ts",
+  "packages/cli/test/e2e/secret-names.security.process.test.ts",
   "packages/cli/test/e2e/survive.process.test.ts",
   "packages/cli/test/e2e/toolpack-build.process.test.ts",
   "packages/cli/test/e2e/toolpack-bundles.process.test.ts",
