@@ -106,6 +106,14 @@ test("toolcrib call is refused as a client is, and why says so; the operator nee
   await explanations();
   const json = JSON.parse((await runToolcrib(["why", "r__blocked", "--json"], setting)).stdout);
   assert.deepEqual([json.decision.kind, json.blocked.rule], ["allow", "mutability.read_only"]);
+  // A call that was refused by a pause which still holds; one that was made was not paused.
+  const { stdout: records } = await runToolcrib(["audit", "list", "--json", "--tool", "s:paused"], setting);
+  const [paused] = JSON.parse(records);
+  assert.equal((await runToolcrib(["why", paused.data.callId], setting)).code, 3);
+  assert.equal((await runToolcribProcess(["pause", "tool", "a:asked"], setting)).code, 0);
+  const { stdout: made } = await runToolcrib(["audit", "list", "--json", "--tool", "a:asked"], setting);
+  const [call] = JSON.parse(made);
+  assert.equal((await runToolcrib(["why", call.data.callId], setting)).code, 0);
   // The settings of the servers in another file are not those of the gateway.
   writeFileSync(directory.join("other.json"), JSON.stringify(config));
   const other = await runToolcrib(["why", "r__blocked", "--config", "other.json"], setting);

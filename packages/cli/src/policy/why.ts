@@ -106,8 +106,9 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
     output.print(`Resume it: ${ownCommand(context)} resume ${pauseWords({ kind, name })}`);
   }
   output.prose("", originLine(situation.origin));
-  // Of a recorded call, too, the answer is about now.
-  const isRefused = decision.kind === "deny" || block !== undefined || pause !== undefined;
+  // A recorded call that was made was not paused.
+  const isPaused = pause !== undefined && (recorded === undefined || recorded.outcome === "denied");
+  const isRefused = decision.kind === "deny" || block !== undefined || isPaused;
   return isRefused ? exitCodes.denied : exitCodes.done;
 }
 
