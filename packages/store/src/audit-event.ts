@@ -123,8 +123,10 @@ export interface CallDenied extends AuditCallSubject {
   /** Error code of the refusal. */
   readonly code: string;
   readonly reason?: string;
-  /** Id of the approval that it needs. */
+  /** Id of the approval that it needs, or that it had. */
   readonly approval?: string;
+  /** The approval that it had was given back, and is valid for the same call. */
+  readonly isApprovalReturned?: true;
   readonly durationMs?: number;
   /** Hooks that were asked. */
   readonly hooks?: readonly HookRecord[];
