@@ -204,7 +204,7 @@ describe("verifyTrail()", () => {
     const linesOf = (path = "") => readFileSync(path, "utf8").trimEnd().split("\n");
     const all = segments();
     assert.ok(all.length >= 5, `${all.length} segments`);
-    // Whoever signs the last line of a deleted segment signs that everything up to it was deleted.
+    // To sign the last line of a deleted segment is to sign that everything up to it was deleted.
     const [first = "", second = "", third = ""] = all;
     const last = linesOf(first).length;
     appendFileSync(first, `${linesOf(third).at(-1)}\n`);
