@@ -7,7 +7,7 @@ import type { Identity } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
 import { tokenNamesOf } from "../config/load-config-deps.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { readPauses } from "../guards/open-pauses.ts";
+import { findPauses, unknownPausesLine } from "../guards/open-pauses.ts";
 import { safeLine } from "../output/output.ts";
 import { clientIdentity, ownClients, warnAboutUnknownClients } from "./client-identity.ts";
 import { openPolicySituation, originLine } from "./open-targets.ts";
@@ -36,12 +36,12 @@ export async function printMatrix(context: CliContext, flags: MatrixFlags): Prom
   const names = flags.client ?? clientsOf(context, Object.keys(situation.policy.clients));
   const clients = names.map((name) => clientIdentity(situation, name));
   const blocked = new Set(situation.blocked?.map(({ id }) => id));
-  const pauses = await readPauses(context, situation.policy);
+  const { pauses, problem } = await findPauses(context, situation.policy);
   const now = context.now();
   /** Returns why a call that the policy allows is refused. */
   const hindranceOf = ({ id, wireName, server }: PolicyTarget, identity: Identity) => {
     if (blocked.has(id)) return "blocked";
-    return pauses.find({ id, wireName, server: server.id, identity }, now) && "paused";
+    return pauses?.find({ id, wireName, server: server.id, identity }, now) && "paused";
   };
   const patterns = flags.tool === undefined ? undefined : new ToolPatterns(flags.tool);
   const rows = targets
@@ -58,6 +58,7 @@ export async function printMatrix(context: CliContext, flags: MatrixFlags): Prom
     policy: origin,
     clients: names,
     unavailable: unavailable.map(({ id, state, reason }) => ({ id, state, reason })),
+    ...(problem === undefined ? {} : { pausesProblem: problem.message }),
     targets: rows.map(({ target: { id, kind }, cells }) => ({
       id,
       kind,
@@ -88,6 +89,7 @@ export async function printMatrix(context: CliContext, flags: MatrixFlags): Prom
       ...(shown.has("paused")
         ? ["paused: the policy allows calls, and they are refused until it is resumed."]
         : []),
+      ...(problem === undefined ? [] : [unknownPausesLine(context, problem)]),
       ...(situation.blocked === undefined
         ? ["It does not show the mutability and containment of servers, which can refuse a call."]
         : []),
