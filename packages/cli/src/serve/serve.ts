@@ -67,6 +67,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   const { promise: started, resolve: endStart } = Promise.withResolvers<void>();
   const reading = {
     lintsMany: optimizeMeanwhile,
+    givenToken: flags.stdio === true ? undefined : defaultTokenName,
     writeLater: (write: () => Promise<void>) => void started.then(write),
   };
   const load = async (read: ReadFiles) => {
