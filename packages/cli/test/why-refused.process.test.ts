@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
+import { stripVTControlCharacters } from "node:util";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
@@ -63,6 +64,7 @@ test("why names the approval that waits for exactly this call, and explains a ca
   const call = { name: "notes__echo", arguments: { text: "hello" } };
   await waitUntil(async () => (await run("why", "notes:echo")).code === 0);
   const answer = await callAs(gateway.url, token, call);
+  await waitUntil(async () => (await run("why", "last")).code === 0);
   const id = /call:[0-9a-f]{16}/.exec(answer)?.[0] ?? "";
   assert.notEqual(id, "", answer);
 
@@ -126,7 +128,8 @@ test("why says which limit or closed window refuses a call now, from the running
   assert.equal(window.code, 3);
   assert.match(window.stdout, closed);
   assert.equal((await run("call", "notes__env")).code, 3);
-  assert.match((await run("why", "last")).stdout, /: denied \(limit\.closed\)\n/);
+  // Records of denials are written in batches.
+  await waitUntil(async () => /: denied \(limit\.closed\)\n/.test((await run("why", "last")).stdout));
 });
 
 test("the hint of a denial names the call, whose arguments decide again", async () => {
@@ -178,4 +181,67 @@ test("why and policy matrix answer where it is not known what is paused, and say
   assert.equal(why.code, 3, why.stderr);
   assert.match(why.stdout, /^"cli" call "notes:env"\nallowed by/);
   assert.match(why.stdout, unknown);
+});
+
+/** A server whose tools are in the file of its argument. */
+const listingServer = `
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const answers = {
+    initialize: () => ({ protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "x", version: "1" } }),
+    "tools/list": () => ({ tools: JSON.parse(readFileSync(process.argv[2], "utf8")) }),
+  };
+  console.log(JSON.stringify({ jsonrpc: "2.0", id, result: answers[method]?.() ?? {} }));
+});
+`;
+
+test("policy matrix shows names on a narrow terminal so that its rows differ", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const long = (one: string) => `${"customer-".repeat(5)}${one}${"-reports".repeat(5)}`;
+  const tools = [long("first"), long("second"), "short"];
+  writeFileSync(
+    directory.join("tools.json"),
+    JSON.stringify(tools.map((name) => ({ name, inputSchema: { type: "object" } }))),
+  );
+  writeFileSync(directory.join("server.mjs"), listingServer);
+  const args = [directory.join("server.mjs"), directory.join("tools.json")];
+  const transport = { kind: "stdio", command: process.execPath, args };
+  const config = { tool_servers: [{ id: "crm", transport, trust_state: "certified" }] };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  const setting = { directory: directory.path, columns: 80 };
+  const whole = await runToolcrib(["policy", "matrix", "--tool", "crm:*"], setting);
+  const shown = stripVTControlCharacters(whole.stdout);
+  for (const name of tools)
+    assert.ok(shown.includes(`crm:${name}\n  cli call\n`), whole.stdout + whole.stderr);
+  const some = await runToolcrib(["policy", "matrix", "--tool", "crm:*first*", "--tool", "*:short"], setting);
+  assert.match(
+    some.stdout,
+    /^crm:customer-[\w-]+…[\w-]+-reports {2}call$/m,
+    "one of them is shortened in the middle",
+  );
+});
+
+test("audit show and policy check wrap sentences at the width of the terminal", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const text = `permit(principal, action, resource);
+@id("no-texts") forbid(principal == Client::"cli", action == Action::"call", resource == Tool::"notes:echo");
+permit(principal == Client::"nobody-has-this-name", action, resource);`;
+  writePolicies(directory, text);
+  const setting = { directory: directory.path };
+  assert.equal((await runToolcrib(["call", "notes__echo", "-a", "text=long"], setting)).code, 3);
+  const [record] = JSON.parse(
+    (await runToolcrib(["audit", "list", "--outcome", "denied", "--json"], setting)).stdout,
+  );
+  for (const words of [
+    ["audit", "show", record.data.callId],
+    ["policy", "check"],
+  ]) {
+    const { stdout, stderr } = await runToolcrib(words, { ...setting, columns: 60 });
+    const lines = stripVTControlCharacters(stdout).split("\n");
+    const wide = lines.filter((line) => line.length > 60 && !/^ *\d+ \||^digest|^arguments/.test(line));
+    assert.deepEqual(wide, [], stderr);
+  }
 });

@@ -9,6 +9,8 @@ import { tokenNamesOf } from "../config/load-config-deps.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { findPauses, unknownPausesLine } from "../guards/open-pauses.ts";
 import { safeLine } from "../output/output.ts";
+import type { Column } from "../output/table.ts";
+import { fitName, textWidth } from "../output/text-width.ts";
 import { clientIdentity, ownClients, warnAboutUnknownClients } from "./client-identity.ts";
 import { openPolicySituation, originLine } from "./open-targets.ts";
 
@@ -70,13 +72,12 @@ export async function printMatrix(context: CliContext, flags: MatrixFlags): Prom
   );
   if (rows.length === 0 && missing.length === 0) output.print("No tool, resource or prompt");
   else {
-    output.table(
-      [{ title: "TOOL", canShrink: true }, ...names.map((name) => ({ title: safeLine(name) }))],
-      [
-        ...rows.map(({ target, cells }) => [safeLine(target.id), ...cells]),
-        ...missing.map(({ id, state }) => [safeLine(`${id}:* (${state})`), ...names.map(() => "?")]),
-      ],
-    );
+    const shownRows = [
+      ...rows.map(({ target, cells }) => [safeLine(target.id), ...cells]),
+      ...missing.map(({ id, state }) => [safeLine(`${id}:* (${state})`), ...names.map(() => "?")]),
+    ];
+    const columns = names.map((name) => ({ title: safeLine(name) }));
+    output.table([nameColumn(columns, shownRows, output.width), ...columns], shownRows);
     const shown = new Set(rows.flatMap(({ cells }) => cells));
     output.prose(
       "",
@@ -99,6 +100,16 @@ export async function printMatrix(context: CliContext, flags: MatrixFlags): Prom
   }
   output.prose(originLine(origin));
   return exitCodes.done;
+}
+
+/** The column of the names. They are shortened in the middle where they still differ then; otherwise they stay whole. */
+function nameColumn(clients: readonly Column[], rows: readonly (readonly string[])[], width: number): Column {
+  const widthOf = ({ title }: Column, at: number) =>
+    2 + Math.max(textWidth(title), ...rows.map((row) => textWidth(row[at + 1] ?? "")));
+  const room = width - clients.reduce((sum, column, at) => sum + widthOf(column, at), 0);
+  const shortened = new Set(rows.map(([name = ""]) => fitName(name, room)));
+  const title = "TOOL";
+  return shortened.size === rows.length ? { title, canShrink: true, isName: true } : { title };
 }
 
 /** The clients of the configuration, those with a token, and the command line. */
