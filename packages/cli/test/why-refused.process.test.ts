@@ -245,3 +245,26 @@ permit(principal == Client::"nobody-has-this-name", action, resource);`;
     assert.deepEqual(wide, [], stderr);
   }
 });
+
+test("commands in findings and explanations name the home that was given", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writePolicies(directory, valid);
+  const path = directory.join("toolcrib.json");
+  const config = JSON.parse(readFileSync(path, "utf8"));
+  const limits = [{ name: "a", clients: ["robot"], rate: "1/minute" }];
+  writeFileSync(path, JSON.stringify({ ...config, guards: { limits }, serve: { listen: "127.0.0.1:0" } }));
+  const home = directory.join("home of it");
+  const run = (...words: readonly string[]) =>
+    runToolcrib(["--home", home, ...words], { directory: directory.path });
+  const created = `hint: create the token: toolcrib --home '${home}' token create robot\n`;
+  for (const command of ["policy", "config"]) {
+    const { stdout } = await run(command, "check");
+    assert.ok(stdout.includes(created), stdout);
+  }
+  await using gateway = await startServe(["--home", home], { directory: directory.path });
+  assert.ok(gateway.stderr().includes(created), gateway.stderr());
+  assert.equal((await run("disable", "tool", "notes:env")).code, 0);
+  await waitUntil(async () => (await run("why", "notes:env")).code === 3);
+  const { stdout } = await run("why", "notes:env");
+  assert.ok(stdout.includes(`To allow it: toolcrib --home '${home}' enable tool notes:env\n`), stdout);
+});

@@ -42,7 +42,7 @@ export async function checkConfig(context: CliContext, given: readonly string[])
     ...(value === undefined ? [] : lintHookScripts(context, value.hooks)),
     ...(value === undefined ? [] : await lintReferences(context, value)),
   ];
-  printReport(output, formatConfigReport(files, diagnostics));
+  printReport(context, formatConfigReport(files, diagnostics));
   const unknown = value === undefined ? [] : serversWithUnknownTools(value, listed);
   if (unknown.length > 0) {
     noteWrapped(

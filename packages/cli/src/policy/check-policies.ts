@@ -25,7 +25,7 @@ export async function checkPolicies(context: CliContext, given: readonly string[
   const { output } = context;
   const { files, diagnostics } =
     given.length > 0 ? await checkFiles(context, given) : await checkConfigured(context);
-  printReport(output, formatConfigReport(files, diagnostics));
+  printReport(context, formatConfigReport(files, diagnostics));
   output.json({ ok: !hasErrors(diagnostics), files, diagnostics: diagnostics.map(toJsonDiagnostic) });
   return hasErrors(diagnostics) ? exitCodes.usage : exitCodes.done;
 }

@@ -11,6 +11,7 @@ import { findPauses, unknownPausesLine } from "../guards/open-pauses.ts";
 import { safeLine } from "../output/output.ts";
 import type { Column } from "../output/table.ts";
 import { fitName, textWidth } from "../output/text-width.ts";
+import { asTyped } from "../serve/source-table.ts";
 import { clientIdentity, ownClients, warnAboutUnknownClients } from "./client-identity.ts";
 import { openPolicySituation, originLine } from "./open-targets.ts";
 
@@ -84,7 +85,7 @@ export async function printMatrix(context: CliContext, flags: MatrixFlags): Prom
       "call: may list and call it. depends: by the arguments of the call. list: sees it, and no call is allowed.",
       ...(shown.has("blocked")
         ? [
-            "blocked: the policy allows calls, and what the operator declared about the server refuses each (toolcrib why).",
+            `blocked: the policy allows calls, and what the operator declared about the server refuses each (${asTyped("toolcrib why TOOL", context)}).`,
           ]
         : []),
       ...(shown.has("paused")

@@ -73,7 +73,7 @@ export async function testPolicies(context: CliContext, given: readonly string[]
       ...lines.map((line) => `  ${line}`),
     );
   }
-  if (diagnostics.length > 0) printReport(output, formatDiagnostics(diagnostics));
+  if (diagnostics.length > 0) printReport(context, formatDiagnostics(diagnostics));
   output.print(`${results.length - failed.length} passed, ${failed.length} failed`);
   if (hasErrors(diagnostics)) return exitCodes.usage;
   return failed.length === 0 ? exitCodes.done : exitCodes.failed;

@@ -20,6 +20,7 @@ import { type FoundPauses, findPauses, unknownPausesLine } from "../guards/open-
 import { pauseWords } from "../guards/pause.ts";
 import { reasonLine, safeLine } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
+import { asTyped } from "../serve/source-table.ts";
 import { parseArguments } from "../tools/call-arguments.ts";
 import { didYouMeanTool, suggestTools } from "../tools/tool-names.ts";
 import {
@@ -102,7 +103,9 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
   });
   output.print(output.style("bold", safeLine(`"${identity.name}" ${action} "${target.id}"`)));
   if (recorded !== undefined) output.prose(...recordedLines(recorded), "", "With the policy as it is now:");
-  output.prose(...explanationLines(explanation));
+  // What a policy file says stays as it is there.
+  const typed = (line: string) => (line.startsWith("  ") ? line : asTyped(line, context));
+  output.prose(...explanationLines(explanation).map(typed));
   const waived = situation.policy.waiveApproval;
   if (block !== undefined) {
     const text = isCall ? "But no call is made" : "No call would be made, if the policy allowed it";
@@ -116,13 +119,13 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
       isRecorded: asked !== undefined,
       knowsBlocks: situation.blocked !== undefined,
       knowsLimits: limit !== undefined,
-    }),
+    }).map(typed),
   );
   if (waiting !== undefined) output.prose(...waitingLines(context, waiting).map(safeLine));
   if (limit !== undefined && limit !== null) {
     const { code, message, hint } = limit;
     output.prose("", safeLine(`But a limit refuses it now (${code}): ${message}`));
-    if (hint !== undefined) output.prose(safeLine(hint));
+    if (hint !== undefined) output.prose(typed(safeLine(hint)));
   }
   if (pause !== undefined) {
     const { kind, name, expiresAt } = pause;
