@@ -65,7 +65,10 @@ export const unknownNames: readonly { readonly what: string; readonly outcome: s
   { what: "why and policy, for a client", outcome: "the answer for a client without rules, with a warning" },
   { what: "a filter of audit", outcome: "no records (0)" },
   { what: "a command, an option, a help topic or a file of the configuration", outcome: "exit code 2" },
-  { what: "a file that audit verify is to read", outcome: "exit code 5: 1 means that something was found" },
+  {
+    what: "a file that audit verify is to read",
+    outcome: "exit code 5, because 1 means that something was found",
+  },
   { what: "another file", outcome: "exit code 1" },
 ];
 
