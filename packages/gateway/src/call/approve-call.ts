@@ -55,7 +55,12 @@ export function passesUnasked({
   return isOperator(identity) || (!target.callsTools && !isOwnNeeded(target, identity, decision));
 }
 
-function isOwnNeeded(target: CallTarget, identity: Identity, decision: PermittedCall["decision"]): boolean {
+/** Whether a call needs an approval itself, whatever it calls. */
+export function isOwnNeeded(
+  target: CallTarget,
+  identity: Identity,
+  decision: PermittedCall["decision"],
+): boolean {
   return decision.waivesApproval !== true && isApprovalNeeded(target, identity);
 }
 
