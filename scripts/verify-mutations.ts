@@ -9,11 +9,12 @@
  * Each test runs once without a change, which shows what it executes. A change is only tried with the tests that
  * execute its place. Several tests run side by side, because they wait more than they compute.
  *
- * Files and tests are named without their folders, so that they can move to another package.
+ * Files and tests are named without their folders, so that they can move to another package; where several have a
+ * name, with as many of their folders as tell them apart.
  */
 
 import { spawn } from "node:child_process";
-import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -104,11 +105,16 @@ const { values, positionals } = parseArgs({
 });
 /** By path of the test. */
 const unchangedRuns = new Map<string, Promise<UnchangedRun>>();
-const coverageFolder = mkdtempSync(join(tmpdir(), "toolcrib-mutations-"));
+const folder = mkdtempSync(join(tmpdir(), "toolcrib-mutations-"));
+const coverageFolder = join(folder, "coverage");
+/** Temporary folders of the tests: those that are ended leave theirs. */
+const temporaryFolder = join(folder, "tmp");
+mkdirSync(temporaryFolder);
 try {
   process.exitCode = await verifyMutations(positionals, values.part);
 } finally {
-  rmSync(coverageFolder, { recursive: true, force: true });
+  // Processes of tests that were ended end shortly after them.
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }
 
 /**
@@ -208,9 +214,9 @@ function namesOf({ file, lineNumber }: Mutant): readonly string[] {
   return [basename(file), `${basename(file)}:${lineNumber}`];
 }
 
-/** Returns the path of the one file that is called `name`. */
+/** Returns the path of the one file that is called `name`, which can begin with some of its folders. */
 function onlyOne(name: string, paths: readonly string[]): string {
-  const found = paths.filter((path) => basename(path) === name);
+  const found = paths.filter((path) => path.endsWith(`/${name}`));
   const [path] = found;
   if (path === undefined || found.length > 1) {
     throw new Error(`policy-mutations.json: ${found.length} files are called ${name}: ${found.join(", ")}`);
@@ -294,37 +300,40 @@ function isExecuted(ranges: readonly CoveredRange[], position: number): boolean 
   return isReached;
 }
 
+/** Runs a test file, which ends with the first of its tests that fails. */
 function run(
   test: string,
   env: { readonly [name: string]: string | undefined },
   timeoutMs: number,
 ): Promise<Ending> {
   return new Promise((resolve, reject) => {
-    let isLate = false;
-    const child = spawn(
-      process.execPath,
-      ["--conditions=toolcrib-source", "--import=./scripts/mutated-source.ts", test],
-      {
-        cwd: root,
-        stdio: "ignore",
-        env: {
-          ...process.env,
-          TOOLCRIB_TEST_ALL: undefined,
-          // The same policies for each change.
-          TOOLCRIB_TEST_SEED: "1",
-          // Changed files are compiled again, all others once.
-          NODE_COMPILE_CACHE: join(root, "node_modules/.cache/toolcrib-mutations"),
-          ...env,
-        },
-      },
-    );
-    const timer = setTimeout(() => {
-      isLate = true;
+    let ending: Ending | undefined;
+    const end = (as: Ending) => {
+      ending ??= as;
       child.kill("SIGKILL");
-    }, timeoutMs);
-    child.once("error", reject).once("close", (code) => {
+    };
+    const options = ["--conditions=toolcrib-source", "--import=./scripts/mutated-source.ts"];
+    const child = spawn(process.execPath, [...options, "--test-reporter=tap", test], {
+      cwd: root,
+      stdio: ["ignore", "pipe", "ignore"],
+      env: {
+        ...process.env,
+        TOOLCRIB_TEST_ALL: undefined,
+        // The same policies for each change.
+        TOOLCRIB_TEST_SEED: "1",
+        TMPDIR: temporaryFolder,
+        // Changed files are compiled again, all others once.
+        NODE_COMPILE_CACHE: join(root, "node_modules/.cache/toolcrib-mutations"),
+        ...env,
+      },
+    });
+    const timer = setTimeout(() => end("took too long"), timeoutMs);
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      if (/^ *not ok /m.test(text)) end("failed");
+    });
+    child.once("error", reject).once("exit", (code) => {
       clearTimeout(timer);
-      resolve(isLate ? "took too long" : code === 0 ? "passed" : "failed");
+      resolve(ending ?? (code === 0 ? "passed" : "failed"));
     });
   });
 }
