@@ -256,9 +256,14 @@ test("of the metadata of an approved call, only its trace reaches the server", a
   await approve(test, idOf(textOf(await legacy.callTool(program))));
   await legacy.callTool({ ...program, _meta: hidden });
   assert.equal(metas.at(-1)?.["command"], undefined);
-  // Nobody approves this call, so nothing is withheld.
-  await legacy.callTool({ name: "s__look", _meta: { ...trace, ...hidden } });
-  assert.equal(metas.at(-1)?.["command"], "rm -rf /");
+  // Nobody approves these calls, so nothing is withheld.
+  for (const call of [
+    { name: "s__look" },
+    { name: "eval_starlark", arguments: { code: `return ${look}` } },
+  ]) {
+    await legacy.callTool({ ...call, _meta: { ...trace, ...hidden } });
+    assert.equal(metas.at(-1)?.["command"], "rm -rf /");
+  }
 });
 
 test("an approval covers the rounds of its call, whatever changes while one waits, and no repetition of one", async () => {
