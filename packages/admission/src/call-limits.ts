@@ -111,7 +111,7 @@ export class CallLimits {
     }
     try {
       const used = await store.read(run);
-      for (const one of used) this.#limits.restore(one, now());
+      this.#limits.restore(used, now());
       this.#isUnreadable = false;
       this.#reported = undefined;
     } catch (error) {
@@ -163,7 +163,7 @@ export class CallLimits {
   }
 
   async #exchangeOnce(store: BudgetStore, isLast: boolean): Promise<void> {
-    if (this.#isUnreadable && !isLast) await this.restore();
+    if (this.#isUnreadable) await this.restore();
     const due = [...this.#limits.budgets()]
       .filter((one) => this.#isDue(one))
       .map((one) => ({ one, entry: toEntry(one, isLast) }));

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { describe, mock, test } from "node:test";
 import { BudgetStore } from "@toolcrib/store";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
@@ -256,6 +256,27 @@ describe("CallLimits", () => {
     await Promise.all([exchanging, closeBefore(), closeAfter()]);
     const third = await open(directory.path, clock, { budget: { limits: { calls: 6 }, every } });
     assert.deepEqual([third.call("ci"), third.call("ci")], ["made", "BUDGET_EXCEEDED"], "each was kept once");
+  });
+
+  test("counts a budget on that could not be read when other limits replaced these", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const clock = { ms: 0 };
+    const budget = { limits: { calls: 6 }, every: "day" as const };
+    const before = await open(directory.path, clock, { budget });
+    assert.deepEqual([before.call("ci"), before.call("ci")], ["made", "made"]);
+    await before.callLimits.keep()();
+    assert.equal(before.call("ci"), "made");
+    const path = directory.join("guards/budgets.json");
+    const kept = readFileSync(path);
+    writeFileSync(path, "{");
+    const after = await open(directory.path, clock, { budget });
+    await after.callLimits.restore(before.callLimits);
+    after.callLimits.continueFrom(before.callLimits);
+    assert.equal(after.call("ci"), "BUDGETS_UNREADABLE");
+    writeFileSync(path, kept);
+    await after.callLimits.restore();
+    const calls = [after.call("ci"), after.call("ci"), after.call("ci"), after.call("ci")];
+    assert.deepEqual(calls, ["made", "made", "made", "BUDGET_EXCEEDED"]);
   });
 
   test("refuses calls of a budget that cannot be read, and no others", async () => {
