@@ -52,7 +52,8 @@ const none: Amounts = { calls: 0, bytes: 0, cost: 0 };
 export class CallLimits {
   readonly #deps: CallLimitsDeps;
   readonly #limits: Limits;
-  readonly #hasBudgets: boolean;
+  /** Keeps budgets; undefined where no rule has one. */
+  readonly #budgetStore: BudgetStore | undefined;
   /** Amounts that this gateway announced that it may use, by rule and key. */
   readonly #ahead = new Map<string, Amounts>();
   #isUnreadable = false;
@@ -65,7 +66,8 @@ export class CallLimits {
   constructor(settings: LimitSettings, deps: CallLimitsDeps) {
     this.#deps = deps;
     this.#limits = new Limits(settings, deps.clientKeys);
-    this.#hasBudgets = settings.rules.some(({ budget }) => budget !== undefined);
+    const hasBudgets = settings.rules.some(({ budget }) => budget !== undefined);
+    this.#budgetStore = hasBudgets ? deps.budgetStore : undefined;
   }
 
   /** Returns why a call may not be made now; undefined if it may. */
@@ -106,15 +108,16 @@ export class CallLimits {
    * @param previous the limits that these replace, which store first what was used of them
    */
   async restore(previous?: CallLimits): Promise<void> {
-    const { budgetStore, run, now } = this.#deps;
-    if (budgetStore === undefined || !this.#hasBudgets) return;
+    const { run, now } = this.#deps;
+    const store = this.#budgetStore;
+    if (store === undefined) return;
     if (previous !== undefined) {
       await previous.#exchanging;
-      await previous.#exchange(true);
+      await previous.#exchange(store, true);
     }
     try {
-      const used = await budgetStore.read(run);
-      for (const one of used) this.#limits.restore(one, now());
+      const used = await store.read(run);
+      this.#limits.restore(used, now());
       this.#isUnreadable = false;
       this.#reported = undefined;
     } catch (error) {
@@ -148,31 +151,35 @@ export class CallLimits {
 
   /** Exchanges budgets with the home from now on. @returns ends it, and gives back what was not used */
   keep(): () => Promise<void> {
-    if (this.#deps.budgetStore === undefined || !this.#hasBudgets) return () => Promise.resolve();
-    const timer = setInterval(() => void this.#exchange(false), exchangeMs).unref();
+    const store = this.#budgetStore;
+    if (store === undefined) return () => Promise.resolve();
+    const timer = setInterval(() => void this.#exchange(store, false), exchangeMs).unref();
     return async () => {
       clearInterval(timer);
       await this.#exchanging;
-      await this.#exchange(true);
+      await this.#exchange(store, true);
     };
   }
 
-  #exchange(isLast: boolean): Promise<void> {
-    this.#exchanging ??= this.#exchangeOnce(isLast).finally(() => {
+  #exchange(store: BudgetStore, isLast: boolean): Promise<void> {
+    this.#exchanging ??= this.#exchangeOnce(store, isLast).finally(() => {
       this.#exchanging = undefined;
     });
     return this.#exchanging;
   }
 
-  async #exchangeOnce(isLast: boolean): Promise<void> {
-    const { budgetStore, run } = this.#deps;
-    if (this.#isUnreadable && !isLast) await this.restore();
-    const kept = [...this.#limits.budgets()].filter((one) => this.#isDue(one));
-    if (budgetStore === undefined || this.#isUnreadable || kept.length === 0) return;
-    const entries = kept.map((one) => toEntry(one, isLast));
+  async #exchangeOnce(store: BudgetStore, isLast: boolean): Promise<void> {
+    if (this.#isUnreadable) await this.restore();
+    const due = [...this.#limits.budgets()]
+      .filter((one) => this.#isDue(one))
+      .map((one) => ({ one, entry: toEntry(one, isLast) }));
+    if (this.#isUnreadable || due.length === 0) return;
     try {
-      const known = await budgetStore.exchange(run, entries);
-      for (const [index, one] of kept.entries()) this.#apply(one, entries[index], known[index]);
+      const known = await store.exchange(
+        this.#deps.run,
+        due.map(({ entry }) => entry),
+      );
+      for (const [index, { one, entry }] of due.entries()) this.#apply(one, entry, known[index]);
       this.#reported = undefined;
     } catch (error) {
       // What was used stays counted here, and is added with the next exchange.
@@ -182,17 +189,15 @@ export class CallLimits {
 
   #isDue({ counter, use }: KeptBudget): boolean {
     if (this.#handedOver.has(use)) return false;
-    const isUsed = use.own.calls > 0 || use.own.bytes > 0 || use.own.cost > 0;
-    return isUsed || this.#ahead.has(toKey(counter));
+    return isUsed(use) || this.#ahead.has(toKey(counter));
   }
 
   #apply(
     { counter, use }: KeptBudget,
-    entry: BudgetEntry | undefined,
+    { ahead, add }: BudgetEntry,
     known: { readonly period: BudgetEntry["period"]; readonly base: Amounts } | undefined,
   ): void {
-    if (entry === undefined || known === undefined) return;
-    const { ahead, add } = entry;
+    if (known === undefined) return;
     if (ahead.calls + ahead.bytes + ahead.cost === 0) this.#ahead.delete(toKey(counter));
     else this.#ahead.set(toKey(counter), ahead);
     // The period of the budget can have ended meanwhile.
@@ -217,18 +222,19 @@ export class CallLimits {
   }
 
   #refused({ shownName }: GuardedTarget, { code, rule, reason, retryAt }: LimitRefusal): GuardRefusal {
-    const seconds =
-      retryAt === undefined ? undefined : Math.max(1, Math.ceil((retryAt - this.#deps.now()) / 1000));
-    const again =
-      seconds === undefined || retryAt === undefined
-        ? "it is not possible under this limit"
-        : `it is possible again in ${durationText(seconds)}, at ${new Date(retryAt).toISOString()}`;
+    const retry = retryAt === undefined ? undefined : retryFacts(retryAt, this.#deps.now());
     const error = new AdmissionError(code, `"${shownName}" was not called (limit "${rule}"): ${reason}`, {
-      hint: `${again}; the operator can change guards.limits`,
-      data: { limit: rule, ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }) },
+      hint: `${retry?.text ?? "it is not possible under this limit"}; the operator can change guards.limits`,
+      data: { limit: rule, ...retry?.data },
     });
     return { error, rule: `limit.${rule}` };
   }
+}
+
+function retryFacts(retryAt: number, now: number) {
+  const seconds = Math.max(1, Math.ceil((retryAt - now) / 1000));
+  const text = `it is possible again in ${durationText(seconds)}, at ${new Date(retryAt).toISOString()}`;
+  return { text, data: { retryAfterSeconds: seconds } };
 }
 
 /** Returns a time in the units that people read: seconds, or minutes and hours where it is long, never less than it is. */
@@ -244,14 +250,18 @@ function toLimited({ id, wireName, server, isOwn }: GuardedTarget, { identity }:
   return { id, wireName, server, isOwn, identity };
 }
 
+/** Whether anything was used since the last exchange. Bytes can follow their call; its cost does not. */
+function isUsed({ own }: KeptBudget["use"]): boolean {
+  return own.calls > 0 || own.bytes > 0;
+}
+
 /** Returns what is written to the home: what was used, and what may be used until the next time. */
 function toEntry({ counter, limit, use }: KeptBudget, isLast: boolean): BudgetEntry {
   const { rule, key, label } = counter;
   const { own, base, period } = use;
-  const isUsed = own.calls > 0 || own.bytes > 0 || own.cost > 0;
   const aheadOf = (kind: keyof Amounts) => {
     const most = limit.limits[kind];
-    if (most === undefined || isLast || !isUsed) return 0;
+    if (most === undefined || isLast || !isUsed(use)) return 0;
     return Math.max(0, Math.min(most - base[kind] - own[kind], Math.ceil(most * aheadShare)));
   };
   const ahead = { calls: aheadOf("calls"), bytes: aheadOf("bytes"), cost: aheadOf("cost") };

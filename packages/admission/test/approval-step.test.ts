@@ -12,6 +12,7 @@ import { identityKey, localIdentity } from "@toolcrib/tool";
 import { callOf, operator } from "./guard-harness.ts";
 
 type Call = Parameters<typeof askApproval>[2];
+type Target = Parameters<typeof askApproval>[1];
 type Session = Call["origin"]["session"];
 
 const target = {
@@ -34,7 +35,8 @@ function open(home: string, clock: { readonly ms: number }, changes: Partial<App
     decide: (id, decision, client) => approvals.decide(id, decision, client),
     ...changes,
   };
-  return { approvals, logged, ask: (call: Call) => askApproval(deps, target, call) };
+  const ask = (call: Call, asked: Target = target) => askApproval(deps, asked, call);
+  return { approvals, logged, ask };
 }
 
 /** Returns a call with arguments, by a client whose person answers forms with `answer`. */
@@ -155,8 +157,51 @@ describe("askApproval()", () => {
     writeFileSync(directory.join("approvals/calls.json"), "{", { mode: 0o600 });
     const broken = await ask(callWith({}).call);
     assert.equal(broken.kind === "refused" && broken.error.code, "APPROVAL_UNAVAILABLE");
+    assert.match((broken.kind === "refused" && broken.error.hint) || "", /^remove the file: calls that wait/);
     const without = await open(directory.path, { ms: 0 }, { approvals: undefined }).ask(callWith({}).call);
     assert.equal(without.kind === "refused" && without.error.code, "APPROVAL_REQUIRED");
+  });
+
+  test("says which tools need approvals, and which settings end that", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const { ask } = open(directory.path, { ms: 0 });
+    const stepsWith = (...needing: string[]) => ({ digest: "sha256:s", show: () => [], needing });
+    const own = `its server "notes" is unverified and the tool is not known to be read-only`;
+    const rows: readonly [approval: object, needing: readonly string[], reason: string, ways: string][] = [
+      [
+        {},
+        [],
+        own,
+        `policy.waive_approval: ["notes__write"], or mutability_class: read_only; or trust_state: verified for the server`,
+      ],
+      [
+        { declaresWrites: true, noun: "package" },
+        [],
+        own.replace("server", "package"),
+        `policy.waive_approval: ["notes__write"]; or trust_state: verified for the package`,
+      ],
+      [
+        { declaresWrites: true },
+        ["mail__send", "notes__write"],
+        `${own}; it calls other such tools: "mail__send", "notes__write"`,
+        `policy.waive_approval: ["notes__write", "mail__send"]; or trust_state: verified for the sources`,
+      ],
+      [
+        { declaresWrites: true, isOwn: false },
+        ["mail__send"],
+        `it calls tools of unverified sources: "mail__send"`,
+        `policy.waive_approval: ["mail__send"]; or trust_state: verified for the sources`,
+      ],
+    ];
+    for (const [approval, needing, reason, ways] of rows) {
+      const { call } = callWith({ reason }, needing.length === 0 ? {} : { steps: stepsWith(...needing) });
+      const asked = await ask(call, { ...target, approval: { ...target.approval, ...approval } });
+      assert.ok(asked.kind === "refused");
+      const start = `"notes__write" was not called: each call needs the operator's approval, because`;
+      assert.equal(asked.error.message, `${start} ${reason}`);
+      const [, offered = ""] = asked.error.hint?.split("the operator can set ") ?? [];
+      assert.equal(offered.split(", which also")[0], ways);
+    }
   });
 
   test("asks the person at a client in a form only where the operator, the policy and the call allow it", async () => {
@@ -193,6 +238,9 @@ describe("askApproval()", () => {
       const outcome = await ask(call);
       const got = outcome.kind === "refused" ? outcome.error.code : "approved";
       assert.equal(`${got}${forms.length === 0 ? " no form" : ""}`, expected);
+      // Nothing is approved before the person chooses it.
+      for (const { requestedSchema } of forms)
+        assert.equal(JSON.stringify(requestedSchema).match(/"default":(\w+)/)?.[1], "false");
     }
     await using directory = await makeTemporaryDirectory();
     const { ask } = open(directory.path, { ms: 0 }, { elicitedClients });
@@ -207,6 +255,25 @@ test("isApprovalNeeded() is true for clients only, and for tools that need one",
   assert.equal(isApprovalNeeded(target, identity), true);
   assert.equal(isApprovalNeeded(target, operator), false);
   assert.equal(isApprovalNeeded({ approval: undefined }, identity), false);
+});
+
+test("checkedOrigin() keeps which questions a client answers, and nothing else of its capabilities", () => {
+  const check = (clientCapabilities: JsonObject, expected: JsonObject) =>
+    assert.deepEqual(checkedOrigin({ clientCapabilities }).clientCapabilities, expected);
+  check({}, {});
+  check(
+    {
+      elicitation: { form: { command: "rm" }, more: "rm" },
+      sampling: {},
+      roots: { listChanged: true },
+      extensions: { command: "rm" },
+    },
+    { elicitation: { form: {} }, sampling: {}, roots: {} },
+  );
+  check(
+    { elicitation: "rm", sampling: { tools: {}, context: {} } },
+    { sampling: { context: {}, tools: {} } },
+  );
 });
 
 test("checkedOrigin() keeps the trace of a call and nothing else of what the client chose", () => {

@@ -35,6 +35,7 @@ export function guardsOf(
   clock: { readonly ms: number },
   limits?: Parameters<typeof createGuards>[0],
   run = "1",
+  changes: Partial<GuardDeps> = {},
 ) {
   const events: GuardEvents = { recorded: [], logged: [], isClosed: false };
   const log = (_fields: object, message: string): void => void events.logged.push(message);
@@ -52,6 +53,7 @@ export function guardsOf(
     clientKeys: localIdentityKeys,
     pauses: home === undefined ? undefined : createPauseStore(home, { randomBytes }),
     budgetStore: home === undefined ? undefined : new BudgetStore(home, { now, randomBytes }),
+    ...changes,
   };
   return { ...createGuards(limits, deps), events };
 }

@@ -6,9 +6,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject } from "@toolcrib/json";
+import { waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import {
   callsIn,
+  configOf,
   dataOf,
   onHttp,
   type ScriptedServer,
@@ -18,6 +20,7 @@ import {
   textOf,
   toolNamed,
 } from "./gateway-harness.ts";
+import { postModern } from "./post-modern.ts";
 
 const operator = localIdentity("cli", "cli");
 const agent = localIdentity("token", "agent");
@@ -244,9 +247,73 @@ test("of the metadata of an approved call, only its trace reaches the server", a
       assert.deepEqual(received, Object.entries(expected ?? {}));
     }
   }
-  // Nobody approves this call, so nothing is withheld.
-  await legacy.callTool({ name: "s__look", _meta: { ...trace, ...hidden } });
-  assert.equal(metas.at(-1)?.["command"], "rm -rf /");
+  // A program that waited in the middle is continued without an approval of its own, and what it calls is checked.
+  const look = "s.look()";
+  const program = {
+    name: "eval_starlark",
+    arguments: { code: `${look}\ns.write(number=1)\nreturn ${look}` },
+  };
+  await approve(test, idOf(textOf(await legacy.callTool(program))));
+  await legacy.callTool({ ...program, _meta: hidden });
+  assert.equal(metas.at(-1)?.["command"], undefined);
+  // Nobody approves these calls, so nothing is withheld.
+  for (const call of [
+    { name: "s__look" },
+    { name: "eval_starlark", arguments: { code: `return ${look}` } },
+  ]) {
+    await legacy.callTool({ ...call, _meta: { ...trace, ...hidden } });
+    assert.equal(metas.at(-1)?.["command"], "rm -rf /");
+  }
+});
+
+test("an approval covers the rounds of its call, whatever changes while one waits, and no repetition of one", async () => {
+  const metas: (JsonObject | undefined)[] = [];
+  const held = Promise.withResolvers<void>();
+  let startedCount = 0;
+  await using server = await startScriptedServer({
+    tools: () => [toolNamed("write"), toolNamed("other")],
+    async call({ params }, name) {
+      startedCount += 1;
+      if (name === "other") await held.promise;
+      else if (params["inputResponses"] === undefined) {
+        const ask = { method: "elicitation/create", params: { message: "Sure?", requestedSchema: {} } };
+        return { resultType: "input_required", inputRequests: { ask }, requestState: "of the server" };
+      } else {
+        assert.equal(params["requestState"], "of the server");
+        metas.push(params["_meta"] as JsonObject | undefined);
+      }
+      return { content: [{ type: "text", text: "done" }] };
+    },
+  });
+  const declaration = { trust_state: "unverified", first_contact: "pin" };
+  const document = {
+    tool_servers: [onHttp("s", server.url, declaration)],
+    serve: { listen: "127.0.0.1:0", limits: { max_calls_per_server: 1 } },
+  };
+  const policy = { waive_approval: ["s:other"] };
+  await using test = await startTestGateway({ ...document, policy }, { clients: ["agent"] });
+  const call = { name: "s__write", arguments: {} };
+  await approve(test, idOf(textOf((await postModern(test, "agent", call)).result)));
+  const { result: asked } = await postModern(test, "agent", call);
+  assert.equal(asked["resultType"], "input_required", JSON.stringify(asked));
+  const { requestState = "" } = asked;
+  const keys = Object.keys(asked["inputRequests"] as JsonObject);
+  const inputResponses = Object.fromEntries(
+    keys.map((key) => [key, { action: "accept", content: { name: "Ada" } }]),
+  );
+  const round = { ...call, inputResponses, requestState, _meta: { command: "rm" } };
+  const running = postModern(test, "agent", { name: "s__other", arguments: {} });
+  await waitUntil(() => startedCount === 2, { what: "another call runs" });
+  const waiting = postModern(test, "agent", round);
+  await waitUntil(() => dataOf(test.audit(), "call.intent").length === 3, { what: "the round waits" });
+  const next = configOf({ ...document, policy: { ...policy, deny: ["s:nil"] } });
+  assert.deepEqual((await test.gateway.applyConfig(next, ["toolcrib.json"])).applied, ["policy.deny"]);
+  held.resolve();
+  assert.equal(textOf((await waiting).result), "done");
+  assert.equal(textOf((await running).result), "done");
+  assert.equal(metas[0]?.["command"], undefined);
+  assert.match(textOf((await postModern(test, "agent", round)).result), /approv/);
+  assert.equal(metas.length, 1);
 });
 
 test("an approval is bound to client, tool and arguments", () =>

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { mock, test } from "node:test";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject } from "@toolcrib/json";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
@@ -82,7 +83,7 @@ interface Setting {
     name: string,
     args: JsonObject,
     as?: string,
-  ) => Promise<{ readonly text: string; readonly isError: boolean }>;
+  ) => Promise<{ readonly text: string; readonly isError: boolean; readonly code: unknown }>;
   /** Approves the call that a text names. */
   readonly approve: (text: string) => Promise<void>;
 }
@@ -91,6 +92,7 @@ async function withPackages(
   run: (setting: Setting) => Promise<void>,
   settings: { readonly [toolId: string]: JsonObject } = {},
   more: JsonObject = {},
+  files: { readonly [path: string]: string } = {},
 ): Promise<void> {
   await using directory = await makeTemporaryDirectory();
   let count = 0;
@@ -107,7 +109,7 @@ async function withPackages(
   const document = { packages: { ...settings, ...Object.fromEntries(urls) } };
   await using gateway = await startTestGateway(
     { ...document, ...more },
-    { home, clients: ["agent", "other"] },
+    { home, clients: ["agent", "other"], files },
   );
   await gateway.gateway.prepared();
   const clients = new Map([
@@ -120,7 +122,8 @@ async function withPackages(
     made: () => server.requests.map(({ url, body }) => `${url.slice(1)} ${body}`),
     async call(name, args, as = "agent") {
       const result = await clients.get(as)?.callTool({ name, arguments: args });
-      return { text: textOf(result), isError: result?.isError === true };
+      const code = result?._meta?.["toolcrib/code"];
+      return { text: textOf(result), isError: result?.isError === true, code };
     },
     async approve(text) {
       assert.ok(await gateway.gateway.approvals.decideCall(idOf(text), "approved", operator));
@@ -205,6 +208,8 @@ test("a chain that needs no approval itself asks for its steps before the first 
         /"test\.apr\.flow" was not called: .*because it calls tools of unverified sources: "test\.apr\.send"/,
       );
       assert.match(first.text, /policy\.waive_approval: \["test\.apr\.send"\]/);
+      // That would not end the approvals of the sources that it calls.
+      assert.doesNotMatch(first.text, /mutability_class/);
       assert.deepEqual(made(), []);
       await approve(first.text);
       const second = await call(flow, { name: "d" });
@@ -213,6 +218,73 @@ test("a chain that needs no approval itself asks for its steps before the first 
       assert.deepEqual(made(), ['make {"name":"d"}', 'send {"to":"made-1","text":"fixed"}']);
     },
     { [flow]: { trust_state: "verified" }, [make]: { trust_state: "verified" } },
+  ));
+
+test("a step whose approval a policy file waives is shown as one that needs none", () => {
+  const text = `permit(principal, action in Action::"use", resource);
+@approval("waived") permit(principal, action == Action::"call", resource == Tool::"test.apr.make:make");`;
+  return withPackages(
+    async ({ gateway, made, call, approve }) => {
+      const first = await call(known, { name: "d" });
+      assert.match(first.text, /it calls other such tools: "test\.apr\.send"\n/);
+      const shown = await gateway.gateway.approvals.call(idOf(first.text));
+      assert.deepEqual(
+        shown?.steps?.map(({ approval }) => approval),
+        ["none", "this"],
+      );
+      await approve(first.text);
+      assert.equal((await call(known, { name: "d" })).isError, false);
+      assert.deepEqual(made(), ['make {"name":"d"}', 'send {"to":"d"}']);
+    },
+    {},
+    { policy: { files: ["main.cedar"] } },
+    { "main.cedar": text },
+  );
+});
+
+test("a step is shown, approved and made with the arguments that the operator sets", () => {
+  const set = { arguments: { owner: { fixed: "acme" } } };
+  return withPackages(
+    async ({ gateway, made, call, approve }) => {
+      const first = await call(flow, { name: "d" });
+      const shown = await gateway.gateway.approvals.call(idOf(first.text));
+      assert.deepEqual(
+        shown?.steps?.map(({ approval, arguments: args, mapping }) => [approval, args ?? mapping]),
+        [
+          ["this", { name: "d", owner: "acme" }],
+          ["later", { to: "$.out0.id", text: "fixed" }],
+        ],
+      );
+      await approve(first.text);
+      await approve((await call(flow, { name: "d" })).text);
+      assert.equal((await call(flow, { name: "d" })).isError, false);
+      assert.deepEqual(made(), [
+        'make {"name":"d","owner":"acme"}',
+        'send {"to":"made-1","text":"fixed","owner":"acme"}',
+      ]);
+    },
+    {},
+    { tools: { "test.apr.make:make": set, "test.apr.send:send": set } },
+  );
+});
+
+test("a form shows one call, and no chain", () =>
+  withPackages(
+    async ({ gateway, made }) => {
+      const client = await gateway.connect({ as: "agent", capabilities: { elicitation: {} } });
+      let asked = 0;
+      client.setRequestHandler(ElicitRequestSchema, () => {
+        asked += 1;
+        return { action: "accept", content: { approve: true } };
+      });
+      const answer = await client.callTool({ name: known, arguments: { name: "d" } });
+      assert.match(textOf(answer), /toolcrib approve call:/);
+      assert.deepEqual([asked, made()], [0, []]);
+      assert.equal((await client.callTool({ name: make, arguments: {} })).isError, undefined);
+      assert.equal(asked, 1);
+    },
+    {},
+    { policy: { clients: { agent: { approvals: { elicitation: true } } } } },
   ));
 
 test("only the client that began a chain continues it, once, and with the same arguments", () =>
@@ -269,7 +341,9 @@ test("a chain that cannot be recorded after its approval keeps what it made, and
     writeFileSync(folder, "");
     const search = () => call("search_tools", { query: "flow" }, "other");
     await waitUntil(async () => (await search()).isError, { intervalMs: 100 });
-    assert.match((await call(flow, { name: "h" })).text, /not made because it could not be recorded/);
+    const refused = await call(flow, { name: "h" });
+    assert.equal(refused.code, "AUDIT_UNAVAILABLE");
+    assert.match(refused.text, /not made because it could not be recorded.*\nHint: /s);
     rmSync(folder);
     renameSync(`${folder}.away`, folder);
     await waitUntil(async () => !(await search()).isError, { intervalMs: 100 });

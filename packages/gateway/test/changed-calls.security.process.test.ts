@@ -11,6 +11,7 @@ import { localIdentity, type ToolDefinition } from "@toolcrib/tool";
 import {
   callsIn,
   configOf,
+  dataOf,
   onHttp,
   startScriptedServer,
   startTestGateway,
@@ -64,6 +65,16 @@ async function startChanging(options: { readonly policy?: JsonObject; readonly s
       answered = until;
     },
     lists: () => lists,
+    /** Resolves when so many calls of the tool are admitted. */
+    admitted: (count: number) =>
+      waitUntil(
+        () => dataOf(test.audit(), "call.intent").filter(({ tool }) => tool === "s:write").length === count,
+        { what: `${count} calls are admitted` },
+      ),
+    async apply(document: JsonObject) {
+      const next = configOf({ tool_servers: [onHttp("s", server.url, declaration)], ...document });
+      assert.equal((await test.gateway.applyConfig(next, ["toolcrib.json"])).error, undefined);
+    },
     [Symbol.asyncDispose]: () => moved.disposeAsync(),
   };
 }
@@ -341,6 +352,49 @@ test("a call that waited in the queue is sent after a change that still allows i
   const { answer, received } = await waitingCall({ policy: { deny: ["s:other"] } });
   assert.equal(answer, "done");
   assert.deepEqual(received, ["other", "write"]);
+});
+
+test("a call that waited in the queue is not sent when it needs an approval by then, however it was made", async () => {
+  const serve = { listen: "127.0.0.1:0", limits: { max_calls_per_server: 1 } };
+  await using setting = await startChanging({ policy: { waive_approval: ["s:*"] }, serve });
+  const { test, received } = setting;
+  const held = Promise.withResolvers<void>();
+  setting.answerAfter(held.promise);
+  const client = await test.connect({ as: "agent" });
+  const call = (number: number) => ({ name: "s__write", arguments: { number } });
+  const running = client.callTool(call(1));
+  await waitUntil(() => received.length === 1, { what: "the first call runs" });
+  const waiting = [
+    answerOf(client.callTool(call(2))),
+    answerOf(client.callTool({ name: "call_tool", arguments: call(3) })),
+    answerOf(client.callTool({ name: "eval_starlark", arguments: { code: "return s.write(number=4)" } })),
+  ];
+  await setting.admitted(4);
+  await setting.apply({ serve });
+  held.resolve();
+  assert.equal(textOf(await running), "done");
+  for (const answer of await Promise.all(waiting))
+    assert.match(answer, /the policy changed while the call waited: it needs an approval now/);
+  assert.deepEqual(received, ['write {"number":1}']);
+});
+
+test("an approved call that waited in the queue is sent after a change that still allows it", async () => {
+  const serve = { listen: "127.0.0.1:0", limits: { max_calls_per_server: 1 } };
+  await using setting = await startChanging({ serve });
+  const { test, received } = setting;
+  const held = Promise.withResolvers<void>();
+  setting.answerAfter(held.promise);
+  const client = await test.connect({ as: "agent" });
+  const call = (number: number) => client.callTool({ name: "s__write", arguments: { number } });
+  for (const number of [1, 2])
+    await test.gateway.approvals.decideCall(idOf(textOf(await call(number))), "approved", operator);
+  const running = call(1);
+  await waitUntil(() => received.length === 1, { what: "the first call runs" });
+  const waiting = call(2);
+  await setting.admitted(2);
+  await setting.apply({ policy: { deny: ["s:other"] }, serve });
+  held.resolve();
+  assert.deepEqual([textOf(await running), textOf(await waiting)], ["done", "done"]);
 });
 
 /** A package whose calls with `isHeld` are held until `release`. */

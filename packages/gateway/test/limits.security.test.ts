@@ -8,6 +8,7 @@ import type { JsonObject } from "@toolcrib/json";
 import { makeTemporaryDirectory, slowTest, waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import {
+  configOf,
   dataOf,
   onHttp,
   startScriptedServer,
@@ -21,7 +22,7 @@ const operator = localIdentity("cli", "cli");
 
 async function withServer(
   guards: JsonObject,
-  run: (test: TestGateway, received: readonly string[]) => Promise<void>,
+  run: (test: TestGateway, received: readonly string[], document: JsonObject) => Promise<void>,
   more: { readonly home?: string; readonly declaration?: JsonObject } = {},
 ): Promise<void> {
   const received: string[] = [];
@@ -35,11 +36,13 @@ async function withServer(
     other: ({ method }) =>
       method === "resources/read" ? { contents: [{ uri: "note://1", text: "read" }] } : undefined,
   });
-  await using test = await startTestGateway(
-    { tool_servers: [onHttp("s", server.url, more.declaration)], execution: { enabled: true }, guards },
-    { clients: ["agent", "other"], home: more.home },
-  );
-  await run(test, received);
+  const document = {
+    tool_servers: [onHttp("s", server.url, more.declaration)],
+    execution: { enabled: true },
+    guards,
+  };
+  await using test = await startTestGateway(document, { clients: ["agent", "other"], home: more.home });
+  await run(test, received, document);
 }
 
 /** Returns "ok", or the code of the refusal. */
@@ -114,7 +117,7 @@ test("a call that waits for its approval counts once it is made", () =>
 test("a call that a limit refuses does not use its approval up", () =>
   withServer(
     { limits: [{ name: "one", budget: { calls: 1 }, every: "day" }] },
-    async (test, received) => {
+    async (test, received, { guards: _guards, ...unlimited }) => {
       const { gateway } = test;
       const tools = ["s:read", "s:pay"];
       const callBoth = () => Promise.all(tools.map((tool) => callAs(test, "agent", tool)));
@@ -131,8 +134,15 @@ test("a call that a limit refuses does not use its approval up", () =>
         records.map(({ tool, state }) => [tool, state]),
         [[kept, "approved"]],
       );
+      // Without the limit, it is good for one call.
+      const next = configOf({ ...unlimited, serve: { listen: "127.0.0.1:0", auth: "token" } });
+      assert.deepEqual((await gateway.applyConfig(next, ["toolcrib.json"])).applied, ["guards"]);
+      assert.deepEqual(
+        [await callAs(test, "agent", kept), await callAs(test, "agent", kept)],
+        ["ok", "APPROVAL_REQUIRED"],
+      );
       await test.stop();
-      const refused = dataOf(test.audit(), "call.denied").at(-1);
+      const refused = dataOf(test.audit(), "call.denied").find(({ code }) => code === "BUDGET_EXCEEDED");
       const approval = waiting.find(({ tool }) => tool === kept)?.id;
       assert.deepEqual(
         [refused?.tool, refused?.approval, refused?.isApprovalReturned],

@@ -33,6 +33,7 @@ export async function postModern(test: TestGateway, as: string, params: JsonObje
       params: {
         ...params,
         _meta: {
+          ...(params["_meta"] as JsonObject | undefined),
           "io.modelcontextprotocol/protocolVersion": "2026-07-28",
           "io.modelcontextprotocol/clientCapabilities": capabilities,
         },

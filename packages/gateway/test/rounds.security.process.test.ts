@@ -9,16 +9,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject } from "@toolcrib/json";
 import { waitUntil } from "@toolcrib/testing";
-import { localIdentity } from "@toolcrib/tool";
-import {
-  dataOf,
-  echoStdio,
-  onHttp,
-  startScriptedServer,
-  startTestGateway,
-  textOf,
-  toolNamed,
-} from "./gateway-harness.ts";
+import { dataOf, echoStdio, startTestGateway, textOf } from "./gateway-harness.ts";
 import { capabilities, postModern } from "./post-modern.ts";
 
 const modernFlags = ["--protocol", "2026-07-28", "--only"];
@@ -132,37 +123,4 @@ test("a call that waits for answers ends after its time, and leaves its place to
     requestState: requestState as string,
   });
   assert.match(JSON.stringify(late.error), /cannot be answered/);
-});
-
-test("an approval covers the rounds of its call, and no repetition of one", async () => {
-  let doneCount = 0;
-  await using server = await startScriptedServer({
-    tools: () => [toolNamed("write")],
-    call({ params }) {
-      if (params["inputResponses"] === undefined) {
-        const ask = { method: "elicitation/create", params: { message: "Sure?", requestedSchema: {} } };
-        return { resultType: "input_required", inputRequests: { ask }, requestState: "of the server" };
-      }
-      assert.equal(params["requestState"], "of the server");
-      doneCount += 1;
-      return { content: [{ type: "text", text: "done" }] };
-    },
-  });
-  const declaration = { trust_state: "unverified", first_contact: "pin" };
-  await using gateway = await startTestGateway(
-    { tool_servers: [onHttp("s", server.url, declaration)] },
-    { clients: ["ada"] },
-  );
-  const call = { name: "s__write", arguments: {} };
-  const first = await postModern(gateway, "ada", call);
-  const id = /call:[0-9a-f]{16}/.exec(textOf(first.result))?.[0] ?? assert.fail(JSON.stringify(first));
-  assert.ok(await gateway.gateway.approvals.decideCall(id, "approved", localIdentity("cli", "cli")));
-  const asked = await postModern(gateway, "ada", call);
-  assert.equal(asked.result["resultType"], "input_required", JSON.stringify(asked));
-  const { requestState = "" } = asked.result;
-  const round = { ...call, inputResponses: answersTo(asked.result), requestState };
-  assert.equal(textOf((await postModern(gateway, "ada", round)).result), "done");
-  const repeated = await postModern(gateway, "ada", round);
-  assert.match(textOf(repeated.result), /approv/);
-  assert.equal(doneCount, 1);
 });

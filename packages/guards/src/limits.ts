@@ -186,14 +186,24 @@ export class Limits {
     }
   }
 
-  /** Restores what was used of a budget, at the start. What belongs to no rule any more is ignored. */
-  restore({ rule: name, every, key, label, period, base }: UsedBudget, now: number): void {
-    const rule = this.#rules.find((one) => one.rule.name === name)?.rule;
-    if (rule?.budget?.every !== every || now >= period.end) return;
-    const counter = this.#counters.of(rule, { key, label }, now);
-    // A state that several keys share has used what all of them used.
-    const before = counter.budget?.base ?? noAmounts;
-    counter.budget = { period, base: added(before, base), own: noAmounts };
+  /**
+   * Restores what was used of all budgets. What belongs to no rule any more is ignored, and what was used here since is
+   * counted on.
+   */
+  restore(used: readonly UsedBudget[], now: number): void {
+    const restored = new Set<Counter>();
+    for (const { rule: name, every, key, label, period, base } of used) {
+      const rule = this.#rules.find((one) => one.rule.name === name)?.rule;
+      if (rule?.budget?.every !== every || now >= period.end) continue;
+      const counter = this.#counters.of(rule, { key, label }, now);
+      const known = counter.budget;
+      const budget =
+        known === undefined || now >= known.period.end ? { period, base, own: noAmounts } : known;
+      // A state that several keys share has used what all of them used.
+      budget.base = restored.has(counter) ? added(budget.base, base) : base;
+      restored.add(counter);
+      counter.budget = budget;
+    }
   }
 
   /**

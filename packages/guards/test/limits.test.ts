@@ -278,10 +278,15 @@ test("what was used is restored, for rules that still exist", () => {
     period,
     base: { calls: 4, bytes: 0, cost: 0 },
   } as const;
-  limits.restore(kept, clock.now);
-  limits.restore({ ...kept, rule: "gone" }, clock.now);
-  limits.restore({ ...kept, every: "hour" }, clock.now);
-  limits.restore({ ...kept, period: { start: 0, end: start } }, clock.now);
+  limits.restore(
+    [
+      kept,
+      { ...kept, rule: "gone" },
+      { ...kept, every: "hour" },
+      { ...kept, period: { start: 0, end: start } },
+    ],
+    clock.now,
+  );
   assert.deepEqual([take(callOf("a")), take(callOf("a"))], ["ok", "BUDGET_EXCEEDED 43200"]);
   const [first, ...others] = [...limits.budgets()];
   assert.deepEqual([first?.use.own.calls, first?.use.base.calls, others.length], [1, 4, 0]);

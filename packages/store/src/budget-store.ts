@@ -15,7 +15,7 @@ import { toHomeLayout } from "./home-layout.ts";
 import { full, RecordFile } from "./record-file.ts";
 
 /** The use of a budget. */
-type UsedBudget = Parameters<Limits["restore"]>[0];
+type UsedBudget = Parameters<Limits["restore"]>[0][number];
 type Amounts = UsedBudget["base"];
 
 /** The use of a budget by a gateway since its last report. */

