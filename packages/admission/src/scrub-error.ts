@@ -5,14 +5,18 @@
  */
 
 import { CodedError } from "@toolcrib/diagnostics";
+import { type JsonValue, jsonSize } from "@toolcrib/json";
 import type { TextScrubber } from "@toolcrib/redaction";
 import { TextWalk } from "./text-walk.ts";
 
-/** Returns `error` without known secrets, including its causes; the same object if it contains none. */
+/**
+ * Returns `error` without known secrets, including its causes; the same object if it contains none. Members of its data
+ * that are too large or nested too deeply to be searched are replaced by a short text.
+ */
 export function scrubError(scrubber: TextScrubber, error: CodedError): CodedError {
   const message = scrubber.text(error.message);
   const hint = error.hint === undefined ? undefined : scrubber.text(error.hint);
-  const data = error.data === undefined ? undefined : scrubber.value(error.data);
+  const data = error.data === undefined ? undefined : scrubData(scrubber, error.data);
   const walk = new TextWalk();
   const cause = scrubCause(scrubber, error.cause, walk);
   const isSame = message === error.message && hint === error.hint && data === error.data;
@@ -24,6 +28,36 @@ export function scrubError(scrubber: TextScrubber, error: CodedError): CodedErro
     return error;
   }
   return withStack(new CodedError(error.code, message, { hint, data, cause }), error, scrubber);
+}
+
+type Data = NonNullable<CodedError["data"]>;
+
+/** Bytes of the data of an error as JSON: as many as `McpError` keeps of that of a server. */
+const dataMaxBytes = 1_048_576;
+/** Members of the data itself. */
+const dataMaxMembers = 1000;
+/** Characters of the name of a member that is left out. */
+const dataMaxNameLength = 100;
+/** Nested objects and lists in a member of the data: as many as `parseJson` accepts. */
+const dataMaxDepth = 128;
+
+function scrubData(scrubber: TextScrubber, data: Data): Data {
+  const whole: [name: string, value: unknown][] = [];
+  let bytesLeft = dataMaxBytes;
+  let membersLeft = dataMaxMembers;
+  for (const key in data) {
+    const value = data[key];
+    bytesLeft -= key.length + 4 + jsonSize(value as JsonValue, bytesLeft, dataMaxDepth);
+    membersLeft -= 1;
+    if (bytesLeft >= 0 && membersLeft >= 0) {
+      whole.push([key, value]);
+      continue;
+    }
+    // Those before it are kept: the server, and the JSON-RPC code that callers branch on.
+    const name = key.length > dataMaxNameLength ? "…" : key;
+    return scrubber.value(Object.fromEntries([...whole, [name, withoutSearch]]));
+  }
+  return scrubber.value(data);
 }
 
 /** Deepest cause that is kept; deeper ones are dropped. */

@@ -10,6 +10,8 @@ import { inspect, types } from "node:util";
 
 /** Objects that one walk reads. */
 const maxObjects = 10_000;
+/** Items of lists, entries and fields that one walk reads: listing them takes longer than reading their texts. */
+const maxMembers = 50_000;
 /** UTF-16 units of the texts of one walk, with the names of fields. */
 const maxUnits = 1_000_000;
 /** Bytes of one array of bytes. */
@@ -23,6 +25,7 @@ const plainPrototypes: ReadonlySet<unknown> = new Set([
 /** One walk through values that belong together. What it has read once is not read again. */
 export class TextWalk {
   #objectsLeft = maxObjects;
+  #membersLeft = maxMembers;
   #unitsLeft = maxUnits;
   readonly #seen = new Set<object>();
 
@@ -60,11 +63,13 @@ export class TextWalk {
     texts.push(text);
   }
 
-  /** Whether an object is small enough to list its parts. */
+  /** Whether an object is small enough to read its parts. Counts them. */
   #hasRoomFor(one: object): boolean {
     if (ArrayBuffer.isView(one)) return one.byteLength <= maxBytes;
-    const size = Array.isArray(one) ? one.length : types.isMap(one) || types.isSet(one) ? one.size : 0;
-    return size <= this.#unitsLeft;
+    if (Array.isArray(one) && one.length > this.#membersLeft) return false;
+    const entries = types.isMap(one) || types.isSet(one) ? one.size : 0;
+    this.#membersLeft -= entries + Object.keys(one).length;
+    return this.#membersLeft >= 0;
   }
 
   /** Adds the texts of an object, and what it refers to. @returns whether all parts can be read */
@@ -80,6 +85,7 @@ export class TextWalk {
     else if (types.isMap(one)) Map.prototype.forEach.call(one, (value, key) => waiting.push(key, value));
     else if (types.isSet(one)) Set.prototype.forEach.call(one, (value) => waiting.push(value));
     for (const key of Reflect.ownKeys(one)) {
+      if (this.#unitsLeft < 0) return false;
       if (typeof key === "string" && without.includes(key)) continue;
       if (!Array.isArray(one) || key === "length") this.#add(texts, String(key));
       const field = Reflect.getOwnPropertyDescriptor(one, key);
