@@ -1,7 +1,8 @@
 /**
- * A step of `npm run verify`: changes the code that decides what a policy allows, one place at a time,
- * and runs the tests of the policy on each change. A change that no test notices is a failure, unless
- * `policy-mutations.json` says why it changes no decision. No file is written: the tests load the changed text.
+ * A step of `npm run verify`: changes the code that decides what a policy allows, which calls are made and which
+ * definitions are offered, one place at a time, and runs its tests on each change. A change that no test notices is a
+ * failure, unless `policy-mutations.json` says why it changes no decision. No file is written: the tests load the
+ * changed text.
  *
  *     npm run verify -- policy-mutations
  *     node --conditions=toolcrib-source scripts/verify-mutations.ts [FILE[:LINE] ...] [--part 1/4] [--verbose]
@@ -9,7 +10,8 @@
  * Each test runs once without a change, which shows what it executes. A change is only tried with the tests that
  * execute its place. Several tests run side by side, because they wait more than they compute.
  *
- * Files and tests are named without their folders, so that they can move to another package.
+ * Files and tests are named without their folders, so that they can move to another package. Where two have the same
+ * name, the settings have as much of the path as they differ in: `store/src/call-approvals.ts`.
  */
 
 import { spawn } from "node:child_process";
@@ -208,9 +210,9 @@ function namesOf({ file, lineNumber }: Mutant): readonly string[] {
   return [basename(file), `${basename(file)}:${lineNumber}`];
 }
 
-/** Returns the path of the one file that is called `name`. */
+/** Returns the path of the one file that is called `name`, or whose path ends with it. */
 function onlyOne(name: string, paths: readonly string[]): string {
-  const found = paths.filter((path) => basename(path) === name);
+  const found = paths.filter((path) => path.endsWith(`/${name}`));
   const [path] = found;
   if (path === undefined || found.length > 1) {
     throw new Error(`policy-mutations.json: ${found.length} files are called ${name}: ${found.join(", ")}`);

@@ -287,7 +287,7 @@ function errorOf(
   switch (permission.kind) {
     case "pending":
       return new AdmissionError("APPROVAL_REQUIRED", required(target, call), {
-        hint: `the operator can approve exactly this call: ${command} ${permission.id}; repeat the call with the same arguments then. To call the tool without approvals, the operator can set ${waiver}${target.approval?.declaresWrites === true ? "" : ", or mutability_class: read_only"}; or ${trust}, which also gives a process the network unless it has containment: { network_egress: deny }`,
+        hint: `the operator can approve exactly this call: ${command} ${permission.id}; repeat the call with the same arguments within 10 minutes of the approval. To call the tool without approvals, the operator can set ${waiver}${target.approval?.declaresWrites === true ? "" : ", or mutability_class: read_only"}; or ${trust}, which also gives a process the network unless it has containment: { network_egress: deny }`,
         data: { approval: permission.id },
       });
     case "denied":

@@ -74,6 +74,12 @@ export class CallLimits {
     return refusal === undefined ? this.#unreadable(target, origin) : this.#refused(target, refusal);
   }
 
+  /** Returns why a call could not be made now, for the operator who asks; undefined if it could. Counts nothing. */
+  wouldRefuse(target: GuardedTarget, origin: GuardedOrigin): GuardRefusal | undefined {
+    const refusal = this.#limits.wouldRefuse(toLimited(target, origin), this.#deps.now());
+    return refusal === undefined ? this.#unreadable(target, origin) : this.#refused(target, refusal);
+  }
+
   /** Counts a call. @param argumentBytes returns the size of its arguments; called where a budget counts bytes */
   take(
     target: GuardedTarget,

@@ -76,7 +76,7 @@ export class LabelTracker {
     const stored =
       run.labels.length === 0 ? undefined : this.#seen.add(origin.identity, run.labels, { callId, tool });
     const before = this.#waiting.get(call);
-    if (stored === undefined || before === undefined) return stored ?? before;
+    if (before === undefined) return stored;
     return Promise.allSettled([before, stored]).then(() => stored);
   }
 

@@ -29,9 +29,9 @@ export interface GuardEvents {
   isClosed: boolean;
 }
 
-/** Creates the guards of a gateway whose home is `home`. @param clock `ms` is the time since the epoch */
+/** Creates the guards of a gateway whose home is `home`, if it has one. @param clock `ms` is the time since the epoch */
 export function guardsOf(
-  home: string,
+  home: string | undefined,
   clock: { readonly ms: number },
   limits?: Parameters<typeof createGuards>[0],
   run = "1",
@@ -50,8 +50,8 @@ export function guardsOf(
     now,
     newCallId: () => run,
     clientKeys: localIdentityKeys,
-    pauses: createPauseStore(home, { randomBytes }),
-    budgetStore: new BudgetStore(home, { now, randomBytes }),
+    pauses: home === undefined ? undefined : createPauseStore(home, { randomBytes }),
+    budgetStore: home === undefined ? undefined : new BudgetStore(home, { now, randomBytes }),
   };
   return { ...createGuards(limits, deps), events };
 }

@@ -1,10 +1,16 @@
 /** The kill switch by the public names of the package: what is refused, what is cancelled, and what others read. */
 
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { Pauses } from "@toolcrib/admission";
+import { createPauseStore } from "@toolcrib/store";
+import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { identityKey } from "@toolcrib/tool";
 import { callOf, guardsOf, operator } from "./guard-harness.ts";
+
+const by = { issuer: operator.issuer, subject: operator.subject, name: operator.name };
 
 describe("Pauses", () => {
   test("refuses every call before the pauses were read, and none of a home without pauses", async () => {
@@ -15,6 +21,45 @@ describe("Pauses", () => {
     await pauses.refresh();
     assert.equal(pauses.refusal(target, origin), undefined);
     assert.deepEqual(pauses.facts(), { pauses: [] });
+  });
+
+  test("says what to do where it is not known what is paused", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const { pauses } = guardsOf(directory.path, { ms: 0 });
+    const { target, origin } = callOf("ci");
+    const refused = () => pauses.refusal(target, origin)?.error;
+    assert.equal(
+      refused()?.message,
+      '"notes__write" was not called: what the operator paused is not known yet',
+    );
+    assert.equal(refused()?.hint, "try again");
+    mkdirSync(directory.join("guards"), { recursive: true });
+    writeFileSync(directory.join("guards/pauses.json"), "{", { mode: 0o600 });
+    await pauses.refresh();
+    assert.equal(
+      refused()?.message,
+      '"notes__write" was not called: what the operator paused cannot be read',
+    );
+    assert.equal(refused()?.hint, "the operator sees the reason with toolcrib status");
+  });
+
+  test("names the command that resumes exactly what was paused", async () => {
+    for (const [kind, name, words] of [
+      ["all", "", "all"],
+      ["server", "notes", "server notes"],
+      ["tool", "notes__w*", "tool 'notes__w*'"],
+      ["client", "it's", "client 'it'\\''s'"],
+    ] as const) {
+      await using directory = await makeTemporaryDirectory();
+      const { pauses, events } = guardsOf(directory.path, { ms: 0 });
+      await pauses.pause({ kind, name, reason: "" }, operator);
+      const { target, origin } = callOf("it's");
+      const { message, hint } = pauses.refusal(target, origin)?.error ?? assert.fail(name);
+      assert.equal(hint, `the operator can resume it: toolcrib resume ${words}`);
+      // An empty reason is none.
+      assert.match(message, / is paused$/);
+      assert.deepEqual(events.logged, ["calls are paused"]);
+    }
   });
 
   test("refuses what is paused and nothing else, for each kind of pause", async () => {
@@ -82,21 +127,73 @@ describe("Pauses", () => {
     assert.deepEqual(cancelled, ["ci write CALL_PAUSED"]);
     assert.equal(cancelledCalls, 1);
     assert.deepEqual(pause, { ...request, since: "1970-01-01T00:00:05.000Z" });
-    assert.deepEqual(
-      events.recorded.map(({ type, data }) => [type, (data as { cancelledCalls?: number }).cancelledCalls]),
-      [["guard.paused", 1]],
-    );
+    assert.deepEqual(events.recorded, [
+      { type: "guard.paused", data: { ...request, by, cancelledCalls: 1 } },
+    ]);
     assert.throws(() => enter("ci", "write"), { code: "CALL_PAUSED" });
     assert.equal(await pauses.resume(request, operator), true);
     assert.equal(await pauses.resume(request, operator), false);
     enter("ci", "write")();
+    const { reason: _reason, ...resumed } = request;
+    assert.deepEqual(events.recorded.slice(1), [{ type: "guard.resumed", data: { ...resumed, by } }]);
+  });
+
+  test("cancels an outer call, whose end ends its inner calls, once", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const { pauses, events } = guardsOf(directory.path, { ms: 0 });
+    await pauses.refresh();
+    const { target, origin } = callOf("ci");
+    const cancelled: string[] = [];
+    const leaves: (() => void)[] = [];
+    const enter = (call: string) =>
+      pauses.enter(target, origin, () => {
+        cancelled.push(call);
+        for (const leave of leaves.splice(0)) leave();
+      });
+    enter("outer");
+    leaves.push(enter("inner"));
+    const { cancelledCalls } = await pauses.pause({ kind: "all", name: "" }, operator);
+    assert.deepEqual([cancelled, cancelledCalls], [["outer"], 1]);
+    assert.deepEqual(events.recorded, [
+      { type: "guard.paused", data: { kind: "all", by, cancelledCalls: 1 } },
+    ]);
+  });
+
+  test("stops the clients that the configuration gives a paused name, from a change of it on", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const { target, origin } = callOf("ci");
+    const named = new Map<string, string>();
+    await using store = createPauseStore(directory.path, { randomBytes });
+    const pauses = new Pauses({
+      store,
+      audit: { record() {} },
+      logger: { debug() {}, info() {}, warn() {}, error() {} },
+      now: () => 0,
+      resumeCommand: "toolcrib resume",
+      clientKeys: (name) => [...named].flatMap(([given, key]) => (given === name ? [key] : [])),
+    });
+    pauses.reconsider();
+    assert.equal(pauses.refusal(target, origin)?.error.code, "PAUSES_UNREADABLE");
+    await pauses.pause({ kind: "client", name: "build" }, operator);
+    assert.equal(pauses.refusal(target, origin), undefined);
+    const cancelled: string[] = [];
+    pauses.enter(target, origin, ({ code }) => cancelled.push(code));
+    named.set("build", identityKey(origin.identity));
+    pauses.reconsider();
+    assert.equal(pauses.refusal(target, origin)?.error.code, "CALL_PAUSED");
+    assert.deepEqual(cancelled, ["CALL_PAUSED"]);
   });
 
   test("ends a pause at its time, and hides from a client who else is paused", async () => {
     await using directory = await makeTemporaryDirectory();
     const clock = { ms: 0 };
-    const { pauses } = guardsOf(directory.path, clock);
+    const { pauses, events } = guardsOf(directory.path, clock);
     await pauses.pause({ kind: "client", name: "owner", forMs: 60_000 }, operator);
+    const until = "1970-01-01T00:01:00.000Z";
+    assert.deepEqual(
+      events.recorded.map(({ data }) => (data as { until?: string }).until),
+      [until],
+    );
     const { target, origin } = callOf("ci");
     assert.equal(pauses.refusal(target, origin), undefined);
     const owned = { ...origin, owners: [callOf("owner").origin.identity] };
@@ -106,6 +203,7 @@ describe("Pauses", () => {
       '"notes__write" was not called: the owner of a saved tool around this call is paused until 1970-01-01T00:01:00.000Z',
     );
     assert.doesNotMatch(`${error.message} ${error.hint}`, /client/);
+    assert.deepEqual(error.data, { until });
     clock.ms = 60_000;
     assert.equal(pauses.refusal(target, owned), undefined);
   });
@@ -118,7 +216,9 @@ describe("Pauses", () => {
     await second.pauses.refresh();
     await first.pauses.pause({ kind: "all", name: "" }, operator);
     assert.equal(second.pauses.refusal(target, origin), undefined);
-    await second.pauses.refresh();
+    const stop = second.pauses.watch();
+    await waitUntil(() => second.pauses.refusal(target, origin) !== undefined);
+    await stop();
     assert.equal(second.pauses.refusal(target, origin)?.error.code, "CALL_PAUSED");
     mkdirSync(directory.join("guards"), { recursive: true });
     writeFileSync(directory.join("guards/pauses.json"), "{", { mode: 0o600 });
@@ -126,6 +226,18 @@ describe("Pauses", () => {
     assert.equal(second.pauses.refusal(target, origin)?.error.code, "PAUSES_UNREADABLE");
     assert.notEqual(second.pauses.facts().pausesProblem, undefined);
     assert.deepEqual(second.events.logged.at(-1), "every call is refused: it is not known what is paused");
+  });
+
+  test("pauses nothing and refuses no call without a home", async () => {
+    const { pauses } = guardsOf(undefined, { ms: 0 });
+    const { target, origin } = callOf("ci");
+    await pauses.refresh();
+    const stop = pauses.watch();
+    await assert.rejects(pauses.pause({ kind: "all", name: "" }, operator), { code: "PAUSE_INVALID" });
+    assert.equal(pauses.refusal(target, origin), undefined);
+    pauses.enter(target, origin, () => assert.fail())();
+    assert.deepEqual(pauses.facts(), { pauses: [] });
+    await stop();
   });
 
   test("refuses requests that name nothing", async () => {

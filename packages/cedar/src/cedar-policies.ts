@@ -389,7 +389,8 @@ function toDecision(verdict: Verdict, { identity, target: { id }, action }: Poli
     code: "POLICY_DENIED",
     reason: `"${identity.name}" may not ${verb} "${shown}": ${why} (${rule})`,
     rule,
-    hint: `toolcrib why "${shown}" shows what would allow it`,
+    // The hint about a call names the record of the call, which the gateway makes.
+    ...(action === "call" ? undefined : { hint: `toolcrib why "${shown}" shows what would allow it` }),
     ...(message === undefined ? undefined : { message }),
   };
 }

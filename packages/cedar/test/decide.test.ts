@@ -74,10 +74,14 @@ describe("CedarPolicies", () => {
       code: "POLICY_DENIED",
       reason: '"ci" may not use "github:merge": the policy "no" forbids it (main.cedar#no)',
       rule: "main.cedar#no",
-      hint: 'toolcrib why "github:merge" shows what would allow it',
       message: "Ask first",
     });
     const { call: _call, ...request } = callOf();
+    const listed = none.decide({ ...request, action: "list" });
+    assert.equal(
+      listed.kind === "deny" && listed.hint,
+      'toolcrib why "github:merge" shows what would allow it',
+    );
     assert.deepEqual(policies.decide({ ...request, action: "list" }), {
       kind: "allow",
       rule: "main.cedar#1",

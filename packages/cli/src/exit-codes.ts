@@ -42,7 +42,8 @@ export const exitCodeMeanings: readonly { readonly code: ExitCode; readonly mean
   },
   {
     code: exitCodes.unavailable,
-    meaning: "unavailable or timed out: a server, the host of an API, the gateway, the address to listen on",
+    meaning:
+      "unavailable or timed out: a server, the host of an API, the gateway, the address to listen on; the audit trail, or a file about it that audit verify is to read",
   },
   { code: exitCodes.interrupted, meaning: "interrupted (Ctrl-C)" },
 ];
@@ -64,6 +65,10 @@ export const unknownNames: readonly { readonly what: string; readonly outcome: s
   { what: "why and policy, for a client", outcome: "the answer for a client without rules, with a warning" },
   { what: "a filter of audit", outcome: "no records (0)" },
   { what: "a command, an option, a help topic or a file of the configuration", outcome: "exit code 2" },
+  {
+    what: "a file that audit verify is to read",
+    outcome: "exit code 5, because 1 means that something was found",
+  },
   { what: "another file", outcome: "exit code 1" },
 ];
 
@@ -89,7 +94,7 @@ const codesOf: readonly (readonly [ExitCode, RegExp])[] = [
   [exitCodes.unavailable, /^(?:HTTP_ADDRESS_IN_USE|HTTP_LISTEN_FAILED|CONTROL_LISTEN_FAILED)$/],
   [
     exitCodes.unavailable,
-    /^(?:TOOL_UNAVAILABLE|CALL_TIMEOUT|CALLS_OVERLOADED|CALLS_SHARE_EXCEEDED|AUDIT_UNAVAILABLE|AUDIT_UNWRITABLE)$/,
+    /^(?:TOOL_UNAVAILABLE|CALL_TIMEOUT|CALLS_OVERLOADED|CALLS_SHARE_EXCEEDED|AUDIT_UNAVAILABLE|AUDIT_UNWRITABLE|AUDIT_UNREADABLE|AUDIT_ANCHOR_UNREADABLE)$/,
   ],
   [
     exitCodes.unavailable,

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { echoServer, runToolcrib, startServe } from "./transcript.ts";
 
@@ -81,7 +82,7 @@ test("audit verify finds a trail that was removed, and an anchor file that prove
   assert.equal((await runToolcrib(["call", "echo__echo", "--arg", "text=a"], setting)).code, 0);
   writeFileSync(directory.join("anchors.jsonl"), "");
   const empty = await runToolcrib(["audit", "verify", "--anchor", "anchors.jsonl"], setting);
-  assert.equal(empty.code, 1);
+  assert.equal(empty.code, 5);
   assert.match(empty.stderr, /anchors\.jsonl" has no anchor: it proves nothing/);
   for (const name of ["audit", "audit-heads"]) rmSync(directory.join(".toolcrib", name), { recursive: true });
   const { code, stdout } = await runToolcrib(["audit", "verify"], setting);
@@ -248,4 +249,50 @@ test("audit verify --export verifies an export and its proof without the home", 
   assert.match((await run("verify", "--proof", "proof.json")).stderr, /need --export/);
   const other = await run("verify", "--export", "none", "--proof", "trail.jsonl");
   assert.match(other.stderr, /AUDIT_UNREADABLE: Cannot read the proof ".*trail\.jsonl": /);
+});
+
+test("audit export --proof warns where the trail is not intact, and writes the export and its proof", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const run = (...words: readonly string[]) => runToolcrib(["audit", ...words], setting);
+  for (const command of ["pause", "resume"])
+    assert.equal((await runToolcrib([command, "all"], setting)).code, 0);
+  const intact = await run("export", "-o", "intact.jsonl", "--proof", "intact.json");
+  assert.equal(intact.stderr, "");
+  const path = directory.join(".toolcrib/audit/001-00000001.jsonl");
+  writeFileSync(path, readFileSync(path, "utf8").replace('"type":"guard.paused"', '"type":"guard.resumed"'));
+  const changed = await run("export", "-o", "trail.jsonl", "--proof", "proof.json");
+  assert.equal(changed.code, 0, changed.stderr);
+  assert.match(
+    changed.stderr,
+    /^warning: the trail is not intact \(\d findings?\): the proof is signed all the same, .*; see \S+.* audit verify\n$/,
+  );
+  const verified = await run("verify", "--export", "trail.jsonl", "--proof", "proof.json");
+  assert.equal(verified.code, 1);
+  assert.match(verified.stdout, /FOUND .*trail\.jsonl:\d: record \d does not follow the line before it/);
+});
+
+test("audit verify --export names the form in which another program stored the file", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const run = (...words: readonly string[]) => runToolcrib(["audit", ...words], setting);
+  assert.equal((await runToolcrib(["pause", "all"], setting)).code, 0);
+  assert.equal((await run("export", "-o", "trail.jsonl")).code, 0);
+  const bytes = readFileSync(directory.join("trail.jsonl"));
+  const text = bytes.toString();
+  const forms: readonly (readonly [Buffer, RegExp])[] = [
+    [gzipSync(bytes), /it is compressed \(gzip\)\nhint: unpack it first/],
+    [Buffer.from(`\ufeff${text}`), /it begins with a byte order mark .*\nhint: .*tail -c \+4/],
+    [Buffer.from(text.replaceAll("\n", "\r\n")), /its lines end with CRLF.*\nhint: .*tr -d '\\r'/],
+    [Buffer.from(`\ufeff${text}`, "utf16le"), /it is UTF-16.*\nhint: .*audit export --output/],
+  ];
+  for (const [content, expected] of forms) {
+    writeFileSync(directory.join("other.jsonl"), content);
+    const { code, stderr, stdout } = await run("verify", "--export", "other.jsonl");
+    assert.match(stderr, expected);
+    assert.match(stderr, /error AUDIT_UNREADABLE: Cannot read the export "/);
+    assert.deepEqual([code, stdout], [5, ""]);
+  }
+  assert.equal((await run("verify", "--export", "none.jsonl")).code, 5);
+  assert.equal((await run("verify", "--export", "trail.jsonl")).code, 0);
 });

@@ -1,11 +1,11 @@
 /** `toolcrib policy check` and `policy test`, as a person uses them. */
 
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
 import { findingsIn, policies, valid, writePolicies } from "./policy-files.ts";
-import { runToolcrib } from "./transcript.ts";
+import { runToolcrib, startServe } from "./transcript.ts";
 
 test("policy check and test report problems with their places", async () => {
   await using directory = await makeTemporaryDirectory();
@@ -108,6 +108,35 @@ test("policy check and test report problems with their places", async () => {
     listed.includes('names.yaml:6:25 warning tests[4].tool: did you mean "notes:echo"?'),
     `the tools of a server are known once it listed them: ${listed}`,
   );
+});
+
+test("serve names the client of the token that it gives out, and no program that would embed it", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const run = (...args: string[]) => runToolcrib(args, setting);
+  writePolicies(directory, 'permit(principal in Role::"operator", action, resource);');
+  const configPath = directory.join("toolcrib.json");
+  const config = JSON.parse(readFileSync(configPath, "utf8"));
+  config.policy.clients = { cli: { roles: ["operator"] }, library: { roles: ["robot"] } };
+  config.serve = { listen: "127.0.0.1:0" };
+  writeFileSync(configPath, JSON.stringify(config));
+  const warning =
+    'The client "default" may use nothing: no policy permits it anything (toolcrib serve creates and prints its token)';
+  {
+    await using first = await startServe([], setting);
+    assert.ok(first.stderr().includes(warning), first.stderr());
+    assert.doesNotMatch(first.stderr(), /library/);
+  }
+  const later = await run("policy", "check");
+  assert.match(later.stdout, /The client "default" may use nothing: .* \(it has a token\)/);
+  assert.doesNotMatch(later.stdout, /library/);
+  rmSync(directory.join(".toolcrib"), { recursive: true });
+  await using open = await startServe(["--auth", "none"], setting);
+  assert.doesNotMatch(open.stderr(), /"default" may use nothing/);
+  // The client exists from the first start on.
+  rmSync(directory.join(".toolcrib"), { recursive: true });
+  writePolicies(directory, 'permit(principal == Client::"default", action, resource);');
+  assert.doesNotMatch((await run("policy", "check")).stdout, /no client has this name/);
 });
 
 test("policy check and serve name the clients that the first policy file locks out", async () => {

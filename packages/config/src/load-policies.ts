@@ -26,6 +26,8 @@ export interface LoadPoliciesDeps {
   readonly userDirectory?: string | undefined;
   /** Returns the names of the existing tokens. @default not known: no warnings about clients */
   readonly tokenNames?: (() => readonly string[]) | undefined;
+  /** Name of the token that the gateway creates and gives out when it starts, where it accepts tokens. @default none */
+  readonly givenToken?: string | undefined;
   /** Returns the ids (in policies) of clients that made calls lately. @default not known */
   readonly recentClients?: (() => Promise<readonly string[]>) | undefined;
   /** Returns the names of the tools that tool servers listed last, by their ids. @default not known */
@@ -41,8 +43,10 @@ export interface LoadedPolicies {
 /** Servers of Toolcrib's own and of saved tools in policies. */
 const ownServers: readonly string[] = ["toolcrib", "saved"];
 
-/** Clients without a token. */
-const ownClients: readonly string[] = ["cli", "stdio", "library", "anonymous"];
+/** The program that embeds Toolcrib: no client of a gateway that a command starts. */
+const embedding = "library";
+/** Clients without a token, and those of the token that `serve` creates and of `TOOLCRIB_TOKEN`. */
+const ownClients: readonly string[] = ["cli", "stdio", embedding, "anonymous", "default", "env"];
 
 /** Reads and checks the policy files of `layers`. */
 export async function loadPolicyFiles(
@@ -79,6 +83,9 @@ export async function loadPolicyFiles(
   );
   const entries = layers.flatMap(({ sections }) => Object.entries(sections.policy?.clients ?? {}));
   const tokens = deps.tokenNames?.();
+  const auth = layers.findLast(({ sections }) => sections.serve?.auth !== undefined)?.sections.serve?.auth;
+  const acceptsTokens = auth !== "none" && (typeof auth !== "object" || auth.tokens !== false);
+  const given = acceptsTokens ? deps.givenToken : undefined;
   const known = {
     servers: [...ids, ...ownServers],
     roles: [...entries.flatMap(([, { roles = [] }]) => roles), "operator", "admin", "viewer"],
@@ -90,7 +97,7 @@ export async function loadPolicyFiles(
   const lockedOut =
     parsed.value === undefined || files.size === 0
       ? []
-      : await findLockedOut(parsed.value, await existingClients(entries, tokens ?? [], deps));
+      : await findLockedOut(parsed.value, await existingClients(entries, tokens, given, deps));
   return { files, diagnostics: [...diagnostics, ...parsed.diagnostics, ...unmatched, ...lockedOut] };
 }
 
@@ -123,10 +130,11 @@ interface ClientSettings {
   readonly labels?: { readonly [name: string]: string } | undefined;
 }
 
-/** The clients with a token, those of the configuration, and those that made calls lately. */
+/** The clients with a token, the one whose token is given out, those of the configuration, and those that made calls lately. */
 async function existingClients(
   entries: readonly (readonly [string, ClientSettings])[],
-  tokens: readonly string[],
+  tokens: readonly string[] | undefined,
+  given: string | undefined,
   { recentClients }: LoadPoliciesDeps,
 ): Promise<Parameters<typeof findLockedOut>[1]> {
   const idOf = (name: string, { identity }: ClientSettings) =>
@@ -135,8 +143,13 @@ async function existingClients(
   const add = (ids: readonly string[], known: (id: string) => string) => {
     for (const id of ids) if (!clients.has(id)) clients.set(id, known(id));
   };
-  add(tokens, () => "it has a token");
-  for (const [name, settings] of entries) add([idOf(name, settings)], () => `policy.clients.${name}`);
+  add(tokens ?? [], () => "it has a token");
+  if (given !== undefined) add([given], () => "toolcrib serve creates and prints its token");
+  const others =
+    tokens === undefined
+      ? entries
+      : entries.filter(([name, { identity }]) => name !== embedding || identity !== undefined);
+  for (const [name, settings] of others) add([idOf(name, settings)], () => `policy.clients.${name}`);
   add((await recentClients?.()) ?? [], () => "it made calls within the last day");
   return [...clients].map(([id, known]) => {
     const own = entries.filter(([name, settings]) => idOf(name, settings) === id);

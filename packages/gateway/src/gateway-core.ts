@@ -303,7 +303,7 @@ export class GatewayCore {
 
   /** Everything that the policy decides about: tools, resources, templates, prompts. */
   policyTargets(): PolicyTargets {
-    return this.#deps.scrubber.value(policyTargetsOf(this.index, this.roster));
+    return policyTargetsOf(this.index, this.roster, this.#deps.scrubber);
   }
 
   /** Resolves when the findings are stored, or cannot be. Never rejects. */

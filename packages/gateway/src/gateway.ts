@@ -20,7 +20,7 @@ import type { McpService } from "@toolcrib/mcp";
 import type { ToolSearch } from "@toolcrib/search";
 import type { HeadAnchors, QuarantinedDefinition } from "@toolcrib/store";
 import type { Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
-import type { PolicySituation } from "./policy/open-policy-state.ts";
+import type { LimitQuestion, PolicySituation } from "./policy/open-policy-state.ts";
 import type { Telemetry } from "./telemetry/traced-call.ts";
 
 /** A tool in a list for people. */
@@ -156,8 +156,8 @@ export interface Gateway extends AsyncDisposable {
   search(identity: Identity, query: string, limit: number, explains?: boolean): Promise<readonly ToolHit[]>;
   /** A tool by `ToolId` or wire name; undefined if it does not exist or may not be used. */
   describe(identity: Identity, name: string): Tool | undefined;
-  /** The policy in force and everything that it decides about, for its operator. */
-  policySituation(): PolicySituation;
+  /** The policy in force and everything that it decides about, for its operator. @param asked a call: `limit` says whether a limit would refuse it now */
+  policySituation(asked?: LimitQuestion): PolicySituation;
   /** Returns the error for a tool that is not offered: `TOOL_UNAVAILABLE` with the reason, or `TOOL_NOT_FOUND`. */
   explain(identity: Identity, name: string): CodedError;
   /** Executes a tool through the governed call. @param name `ToolId` or wire name. */

@@ -57,10 +57,12 @@ import { openEmbeddings } from "./open-embeddings.ts";
 import { openLearning } from "./open-learning.ts";
 import { openPackages } from "./packages/open-installed-packages.ts";
 import {
+  type LimitQuestion,
   openPolicies,
   openSeenLabels,
   type PolicySituation,
   policySituationOf,
+  refusingLimitOf,
 } from "./policy/open-policy-state.ts";
 import { LiveConfig } from "./reload/live-config.ts";
 import { sandboxFacts, userHomeOf } from "./sandbox-facts.ts";
@@ -436,9 +438,12 @@ class RunningGateway implements Gateway {
     return this.#core.call(identity, name, args, options);
   }
 
-  policySituation(): PolicySituation {
+  policySituation(asked?: LimitQuestion): PolicySituation {
     const { config, parts } = this.#parts.live;
-    return policySituationOf(config.policy, parts.policies, this.#core.policyTargets());
+    const targets = this.#core.policyTargets();
+    const situation = policySituationOf(config.policy, parts.policies, targets);
+    if (asked === undefined) return situation;
+    return { ...situation, limit: refusingLimitOf(this.#core.callLimits, targets, asked) };
   }
 
   profilesOf(identity: Identity): readonly string[] {
@@ -549,7 +554,7 @@ class RunningGateway implements Gateway {
         approvals,
         pauses: this.#core.pauses,
         search: (operator, query, limit) => this.search(operator, query, limit, true),
-        policySituation: () => this.policySituation(),
+        policySituation: (asked) => this.policySituation(asked),
         reload: this.#deps.reload,
       }),
       status: (identity) => this.#statusFor(identity),

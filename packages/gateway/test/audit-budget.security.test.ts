@@ -61,6 +61,11 @@ test(
     );
     const denials = ofFlood.filter(({ type }) => type === "call.denied");
     assert(denials.length > 0 && denials.length < 300, `${denials.length} denials`);
+    const returned = denials.filter(({ data }) => "isApprovalReturned" in data);
+    assert.deepEqual(
+      returned.map(({ data }) => (data as { approval?: string }).approval),
+      [waiting?.id],
+    );
     const limited = records.filter(({ type }) => type === "audit.limited");
     assert.equal(limited.length, 1);
     assert.equal(ofFlood.filter(({ type }) => type === "call.intent").length, count - 1);

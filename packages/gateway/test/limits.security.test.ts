@@ -119,17 +119,23 @@ test("a call that a limit refuses does not use its approval up", () =>
       const tools = ["s:read", "s:pay"];
       const callBoth = () => Promise.all(tools.map((tool) => callAs(test, "agent", tool)));
       assert.deepEqual(await callBoth(), ["APPROVAL_REQUIRED", "APPROVAL_REQUIRED"]);
-      for (const { id } of (await gateway.approvals.waiting()).calls)
-        await gateway.approvals.decideCall(id, "approved", operator);
+      const waiting = (await gateway.approvals.waiting()).calls;
+      for (const { id } of waiting) await gateway.approvals.decideCall(id, "approved", operator);
       // Neither is over the limit when it is checked, and the first that is counted uses the budget up.
       assert.deepEqual((await callBoth()).toSorted(), ["BUDGET_EXCEEDED", "ok"]);
       const [made] = received;
       const file = readFileSync(join(test.home, "approvals", "calls.json"), "utf8");
       const { records } = JSON.parse(file) as { records: { tool: string; state: string }[] };
+      const kept = made === "read" ? "s:pay" : "s:read";
       const states = Object.fromEntries(records.map(({ tool, state }) => [tool, state]));
-      const isRead = made === "read";
-      const expected = { "s:read": isRead ? "used" : "approved", "s:pay": isRead ? "approved" : "used" };
-      assert.deepEqual(states, expected);
+      assert.deepEqual(states, { [`s:${made}`]: "used", [kept]: "approved" });
+      await test.stop();
+      const refused = dataOf(test.audit(), "call.denied").at(-1);
+      const approval = waiting.find(({ tool }) => tool === kept)?.id;
+      assert.deepEqual(
+        [refused?.tool, refused?.approval, refused?.isApprovalReturned],
+        [kept, approval, true],
+      );
     },
     { declaration: { trust_state: "unverified", first_contact: "pin" } },
   ));

@@ -58,3 +58,40 @@ test("policies see the declared facts of a source, and believe annotations as fa
     `prompt a:prompts/plan plan a__prompts/plan | ${a} | server ""  | rio`,
   ]);
 });
+
+test("long names of one server do not hide those of another", async () => {
+  const nearly = "a".repeat(900);
+  const honest = `memo://${"a".repeat(310)}`;
+  await using long = await startScriptedServer({
+    tools: () => [toolNamed("view")],
+    resources: () => Array.from({ length: 200 }, (_, n) => ({ uri: `memo://${nearly}${n}`, name: `n${n}` })),
+  });
+  await using plain = await startScriptedServer({
+    tools: () => [toolNamed("view")],
+    resources: () => [{ uri: honest, name: "a" }],
+  });
+  await using setting = await startTestGateway(
+    {
+      tool_servers: [
+        onHttp("long", long.url, {
+          transport: {
+            kind: "streamable_http",
+            url: long.url,
+            headers: { "X-Key": { secret_key_ref: "key" } },
+          },
+        }),
+        onHttp("plain", plain.url),
+      ],
+    },
+    { secrets: { key: `${"a".repeat(300)}Q` } },
+  );
+  const { targets } = setting.gateway.policySituation();
+  const ofPlain = targets.filter(({ server }) => server.id === "plain");
+  assert.deepEqual(
+    ofPlain.map(({ name, wireName }) => [name, wireName]),
+    [
+      ["view", "plain__view"],
+      [honest, `plain__resources/${honest}`],
+    ],
+  );
+});

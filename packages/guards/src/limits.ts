@@ -152,6 +152,11 @@ export class Limits {
     return this.#refusalOf(this.#statesOf(call, now), call, now);
   }
 
+  /** Returns why a call could not be made now, for the operator who asks; undefined if it could. Counts nothing. */
+  wouldRefuse(call: LimitedCall, now: number): LimitRefusal | undefined {
+    return this.#firstRefusal(this.#statesOf(call, now), call, now)?.refusal;
+  }
+
   /** Counts a call, unless a rule refuses it. */
   take(call: LimitedCall, now: number): LimitTicket | LimitRefusal {
     const states = this.#statesOf(call, now);
@@ -279,12 +284,21 @@ export class Limits {
   }
 
   #refusalOf(states: readonly Applying[], call: LimitedCall, now: number): LimitRefusal | undefined {
+    const found = this.#firstRefusal(states, call, now);
+    if (found === undefined) return undefined;
+    found.compiled.refused += 1;
+    return found.refusal;
+  }
+
+  #firstRefusal(
+    states: readonly Applying[],
+    call: LimitedCall,
+    now: number,
+  ): { readonly compiled: CompiledRule; readonly refusal: LimitRefusal } | undefined {
     const cost = this.#costOf(states, call);
     for (const { compiled, counter } of states) {
-      const found = refusalBy(compiled.rule, counter, cost, now);
-      if (found === undefined) continue;
-      compiled.refused += 1;
-      return found;
+      const refusal = refusalBy(compiled.rule, counter, cost, now);
+      if (refusal !== undefined) return { compiled, refusal };
     }
     return undefined;
   }

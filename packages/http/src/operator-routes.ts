@@ -3,7 +3,7 @@
 import { approvalRoutes, type OperatorApprovals } from "./approval-routes.ts";
 import { changeAccess, operatorRoute } from "./operator-route.ts";
 import { type OperatorPauses, pauseRoutes } from "./pause-routes.ts";
-import { policyRoutes } from "./policy-routes.ts";
+import { type OperatorPolicy, policyRoutes } from "./policy-routes.ts";
 import type { ApiRoute } from "./route-access.ts";
 import { type OperatorSearch, searchRoutes } from "./search-routes.ts";
 
@@ -12,8 +12,7 @@ export interface OperatorRoutesDeps {
   readonly approvals: OperatorApprovals;
   readonly pauses: OperatorPauses;
   readonly search: OperatorSearch;
-  /** Returns tools, resources and prompts with the facts about them (`targets`), and the policy. */
-  readonly policySituation: () => object;
+  readonly policySituation: OperatorPolicy;
   /** Reads the configuration anew and applies it. @default that is not possible, and there is no route for it */
   readonly reload?: (() => Promise<object>) | undefined;
 }

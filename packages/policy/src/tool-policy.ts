@@ -46,7 +46,8 @@ export type Decision =
       readonly code: "POLICY_DENIED" | "POLICY_UNAVAILABLE";
       readonly reason: string;
       readonly rule: string;
-      readonly hint: string;
+      /** Absent where only the record of the call explains the decision. */
+      readonly hint?: string;
       /** A text of the rule's author for the client that is denied. */
       readonly message?: string;
     };

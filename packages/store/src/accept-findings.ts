@@ -35,6 +35,11 @@ export interface AcceptResult {
 
 /** Maximum number of findings in one record, so that it stays below the limit of records. */
 const findingsOfRecord = 20;
+/**
+ * What a process that holds its writer signs again within a minute. These findings say nothing about the records:
+ * an acceptance would hold for every later state without these signatures.
+ */
+const repairedKinds: ReadonlySet<TrailFinding["kind"]> = new Set(["head", "writers"]);
 const messageMaxLength = 300;
 const reasonMaxLength = 1000;
 /** Retention is the business of the gateway, which knows its configuration. */
@@ -44,7 +49,7 @@ const options = resolveAuditOptions({
 });
 
 /**
- * Accepts the findings of the trail of `home`, at most 1,000 at a time. Each writer that no process holds is started once,
+ * Accepts the findings of the trail of `home`, at most 1,000 at a time, except those that a running gateway repairs. Each writer that no process holds is started once,
  * so that its damage is on record before it is accepted, and no later start finds it again.
  *
  * @throws {StoreError} as `openStore` and `verifyTrail`; `signal.reason`
@@ -77,7 +82,8 @@ export async function acceptFindings(
       signal?.throwIfAborted();
       await using _other = await FileAuditStore.open(deps, options, Number(writer));
     }
-    accepted = (await verifyTrail(home, verifyOptions)).findings;
+    const found = (await verifyTrail(home, verifyOptions)).findings;
+    accepted = found.filter(({ kind }) => !repairedKinds.has(kind));
     for (let at = 0; at < accepted.length; at += findingsOfRecord)
       await store.accept({
         findings: accepted.slice(at, at + findingsOfRecord).map(({ id, message }) => {

@@ -123,8 +123,10 @@ export interface CallDenied extends AuditCallSubject {
   /** Error code of the refusal. */
   readonly code: string;
   readonly reason?: string;
-  /** Id of the approval that it needs. */
+  /** Id of the approval that it needs, or that it had. */
   readonly approval?: string;
+  /** The approval that it had was given back, and is valid for the same call. */
+  readonly isApprovalReturned?: true;
   readonly durationMs?: number;
   /** Hooks that were asked. */
   readonly hooks?: readonly HookRecord[];
@@ -457,13 +459,15 @@ export interface AuditPruned {
   /** File name of the segment. */
   readonly segment: string;
   readonly bytes: number;
-  /** Sequence numbers of its first and last record. */
+  /** Sequence numbers of its first record, and of the last one: that from which the next segment goes on. */
   readonly firstSequence?: string;
   readonly lastSequence?: string;
-  /** Hash of its last record: `previous` of the record after it. */
+  /** Hash of that last record: `previous` of the record after it. */
   readonly lastHash?: string;
   /** The limit that it exceeds. `count`: in records of earlier versions. */
   readonly reason: "age" | "size" | "count";
+  /** What was not as it was written in the segment, for people. Never empty. */
+  readonly findings?: readonly string[];
 }
 
 /** Written by the store: records were discarded because the trail could not be written for too long. */

@@ -283,7 +283,7 @@ export class DefinitionPins {
     await this.#writer.stored();
   }
 
-  /** Takes over stored pins, except those of definitions that this process accepted later. @returns whether anything changed */
+  /** Takes over stored pins that count more than those of this process. @returns whether anything changed */
   #learn(sourceId: string, pins: readonly Pin[]): boolean {
     let hasChanged = false;
     const at = this.#deps.now();
@@ -292,7 +292,7 @@ export class DefinitionPins {
       const ofSource = this.#ofSource(sourceId);
       const own = ofSource.get({ kind, name });
       const stored = { kind, name, digest, state, definition, firstSeenAt, lastSeenAt };
-      if (own !== undefined && (own.digest === digest || acceptedAt(own) >= acceptedAt(stored))) continue;
+      if (own !== undefined && !isReplacedBy(own, stored)) continue;
       hasChanged = ofSource.set(stored, at) || hasChanged;
     }
     return hasChanged;
@@ -383,9 +383,16 @@ const tooMuch = `the server lists more than can be remembered: ${sourceMaxPins} 
 
 /** Whether a definition is the accepted one. To compare them takes a tenth of the time of a digest. */
 function isAccepted(known: AcceptedDefinition, definition: object): boolean {
-  const isSame =
-    known.definition !== undefined && isSameJson(known.definition as JsonObject, definition as JsonObject);
-  return isSame || digestOf(definition) === known.digest;
+  return isSameJson(known.definition, definition) || digestOf(definition) === known.digest;
+}
+
+/**
+ * Whether a definition that is stored counts, and not the one that this process accepted. Of one definition, an approval
+ * counts more than an acceptance without a question.
+ */
+function isReplacedBy(own: AcceptedDefinition, stored: AcceptedDefinition): boolean {
+  if (own.digest === stored.digest) return own.state.kind === "pinned" && stored.state.kind === "approved";
+  return acceptedAt(stored) > acceptedAt(own);
 }
 
 function acceptedAt({ state, firstSeenAt }: Pick<AcceptedDefinition, "state" | "firstSeenAt">): number {

@@ -43,6 +43,8 @@ export class ExportProof {
   readonly #ends = new Map<string, number>();
   readonly #hash = createHash("sha256");
   #records = 0;
+  /** What retention had deleted when the segments were opened that are exported: it deletes more while they are read. */
+  #tombstones: readonly string[] | undefined;
 
   /** @throws {StoreError} `STORE_UNREADABLE`; the file system's error */
   constructor(home: string) {
@@ -65,19 +67,22 @@ export class ExportProof {
     return Number(sequence) <= (this.#ends.get(writer) ?? 0);
   }
 
-  /** Adds the next text of the export, exactly as it is written, and the number of records in it. */
+  /** Adds the next text of the export, exactly as it is written, and the number of records in it. @throws the file system's error */
   add(text: string, recordCount: number): void {
+    this.#tombstones ??= readSignedTexts(this.#layout).tombstones;
     this.#hash.update(text);
     this.#records += recordCount;
   }
 
   /**
-   * Returns the signed document, once: after the last text of the export, because retention can have deleted records
-   * meanwhile. @param timeMs the time now, milliseconds since the epoch
+   * Returns the signed document, once: after the last text of the export.
+   *
+   * @param timeMs the time now, milliseconds since the epoch
+   * @throws the file system's error
    */
   format(timeMs: number): string {
     const { writers, heads } = this.#texts;
-    const { tombstones } = readSignedTexts(this.#layout);
+    const tombstones = this.#tombstones ?? readSignedTexts(this.#layout).tombstones;
     const unsigned: JsonObject = {
       type: proofType,
       format,

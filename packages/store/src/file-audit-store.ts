@@ -19,6 +19,7 @@ import {
   addToWriters,
   formatHead,
   HeadWriter,
+  readTombstones,
   type SignedFileDeps,
   type Tombstone,
   writeTombstone,
@@ -312,10 +313,13 @@ export class FileAuditStore implements AuditStore {
     if (this.#resources.disposed || this.#pruning !== undefined) return;
     const { layout, now, onProblem } = this.#deps;
     const files = this.#start?.files;
-    const sign = files === undefined ? undefined : (tombstone: Tombstone) => writeTombstone(files, tombstone);
+    const signed = files && {
+      deletedOf: (writer: string) => readTombstones(layout, files.key).get(writer),
+      sign: (tombstone: Tombstone) => writeTombstone(files, tombstone),
+    };
     const record: Parameters<typeof pruneSegments>[0]["record"] = (data) =>
       this.#writer.write("audit.pruned", data);
-    this.#pruning = pruneSegments({ layout, now, record, sign }, this.#options)
+    this.#pruning = pruneSegments({ layout, now, record, signed }, this.#options)
       .catch(onProblem)
       .finally(() => {
         this.#pruning = undefined;

@@ -14,10 +14,11 @@ import { messageOf } from "@toolcrib/diagnostics";
 import type { AuditPruned } from "./audit-event.ts";
 import type { Tombstone } from "./audit-heads.ts";
 import type { ResolvedAuditOptions } from "./audit-options.ts";
+import { followDeletedChain, type SegmentNeighbours } from "./deleted-chain.ts";
 import { type HomeLayout, listSegments, newestSegments } from "./home-layout.ts";
 import { lockHome } from "./home-lock.ts";
 import { RetentionClock } from "./retention-clock.ts";
-import { readFirstRecord, readSegmentEnd } from "./segment-end.ts";
+import { readFirstRecord } from "./segment-end.ts";
 import { StoreError } from "./store-error.ts";
 
 /** Dependencies of pruning. */
@@ -26,8 +27,15 @@ export interface PruneDeps {
   readonly now: () => number;
   /** Resolves when the record is written. */
   readonly record: (data: AuditPruned) => Promise<void>;
-  /** Resolves when it is on record, signed, what was deleted of a writer. @default it is not signed */
-  readonly sign?: ((tombstone: Tombstone) => Promise<void>) | undefined;
+  /** Absent for a trail that is not signed. */
+  readonly signed?:
+    | {
+        /** Returns what was deleted of a writer before. */
+        readonly deletedOf: (writer: string) => Tombstone | undefined;
+        /** Resolves when it is on record, signed, what was deleted of a writer. */
+        readonly sign: (tombstone: Tombstone) => Promise<void>;
+      }
+    | undefined;
 }
 
 interface Candidate {
@@ -42,7 +50,7 @@ interface Candidate {
  * @throws {StoreError} `AUDIT_RETENTION_FAILED`, or the error of the record.
  */
 export async function pruneSegments(
-  { layout, now, record, sign }: PruneDeps,
+  { layout, now, record, signed }: PruneDeps,
   { retainMaxBytes, retainMaxAgeMs }: ResolvedAuditOptions,
 ): Promise<void> {
   using lock = lockHome(layout, "audit-prune", "exclusive");
@@ -57,17 +65,20 @@ export async function pruneSegments(
       const isOld = ageMs >= retainMaxAgeMs;
       if (!isOld && excess <= 0) break;
       const path = join(layout.auditDirectory, name);
-      const { records, lastHash } = readSegmentEnd(path, 1);
+      const writer = name.slice(0, 3);
+      const deleted = signed === undefined ? ("unknown" as const) : signed.deletedOf(writer);
+      const next = linkAfter(layout.auditDirectory, name);
+      const { firstSequence, end, findings } = await followDeletedChain(path, writer, { deleted, next });
       await record({
         segment: name,
         bytes,
-        firstSequence: readFirstRecord(path)?.sequence,
-        lastSequence: records[0]?.sequence,
-        ...(lastHash === undefined ? {} : { lastHash }),
+        firstSequence,
+        ...(end === undefined ? {} : { lastSequence: end.sequence, lastHash: end.hash }),
         reason: isOld ? "age" : "size",
+        ...(findings.length === 0 ? {} : { findings }),
       });
-      if (lastHash !== undefined)
-        await sign?.({ writer: name.slice(0, 3), lastSequence: Number(records[0]?.sequence), lastHash });
+      if (end !== undefined)
+        await signed?.sign({ writer, lastSequence: Number(end.sequence), lastHash: end.hash });
       await unlink(path);
       clock.delete(name);
       excess -= bytes;
@@ -79,6 +90,14 @@ export async function pruneSegments(
       cause,
     });
   }
+}
+
+/** Returns the record that the segment after `name` goes on from; undefined where its first line is no record. */
+function linkAfter(auditDirectory: string, name: string): SegmentNeighbours["next"] {
+  const writer = name.slice(0, 3);
+  const after = listSegments(auditDirectory).find((one) => one.name.startsWith(writer) && one.name > name);
+  const first = after && readFirstRecord(join(auditDirectory, after.name));
+  return first && { sequence: Number(first.sequence) - 1, hash: first.previous };
 }
 
 /**

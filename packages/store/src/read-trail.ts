@@ -3,6 +3,9 @@
  * memory that it takes does not depend on the length of the trail. It uses no index, and works while gateways write.
  *
  * The records of one writer stay in the order in which they were written; those of several writers are merged by time.
+ *
+ * All segments are opened before the first is read: what retention deletes meanwhile is read nevertheless, and leaves no
+ * hole. There are as many as the limit of the trail has segments of 64 MiB, and at most one more for each writer.
  */
 
 import { join } from "node:path";
@@ -12,7 +15,7 @@ import type { AuditRecord } from "./audit-event.ts";
 import { listSegments, type SegmentName, toHomeLayout } from "./home-layout.ts";
 import { compareRecords, lineMaxLength, parseRecord } from "./parse-record.ts";
 import { lineFeed, readFully } from "./segment-end.ts";
-import { type OpenSegment, openSegment } from "./segment-file.ts";
+import { type OpenSegment, openSegmentIfPresent } from "./segment-file.ts";
 import { StoreError } from "./store-error.ts";
 
 /** A record, and its line as it is stored, without the line feed. */
@@ -81,10 +84,9 @@ function oldestOf(cursors: readonly WriterCursor[]): WriterCursor | undefined {
 
 /** The place in the segments of one writer, and the records of one chunk. */
 class WriterCursor implements Disposable {
-  readonly #directory: string;
-  readonly #segments: SegmentName[];
+  /** Those that are not read to their end, the oldest first. */
+  readonly #segments: HeldSegment[];
   readonly #onUnreadable: () => void;
-  #file: OpenSegment | undefined;
   /** Bytes of the segment that were read. */
   #position = 0;
   #rest: Buffer = Buffer.alloc(0);
@@ -93,9 +95,9 @@ class WriterCursor implements Disposable {
   #lines: TrailLine[] = [];
   #at = 0;
 
+  /** @throws {StoreError} `AUDIT_UNREADABLE` */
   constructor(directory: string, segments: readonly SegmentName[], onUnreadable: () => void) {
-    this.#directory = directory;
-    this.#segments = [...segments];
+    this.#segments = holdSegments(directory, segments);
     this.#onUnreadable = onUnreadable;
   }
 
@@ -118,23 +120,18 @@ class WriterCursor implements Disposable {
       if (segment === undefined) return;
       try {
         await nextTurn();
-        this.#file ??= openSegment(join(this.#directory, segment.name));
-        const chunk = readFully(this.#file.descriptor, this.#position, chunkBytes);
+        const chunk = readFully(segment.file.descriptor, this.#position, chunkBytes);
         this.#position += chunk.length;
         if (chunk.length > 0) this.#takeChunk(chunk);
         else this.#endSegment();
       } catch (cause) {
-        // Retention deleted it meanwhile.
-        if ((cause as NodeJS.ErrnoException).code === "ENOENT") this.#endSegment();
-        else throw unreadable(segment.name, cause);
+        throw unreadable(segment.name, cause);
       }
     }
   }
 
   [Symbol.dispose](): void {
-    this.#file?.[Symbol.dispose]();
-    this.#file = undefined;
-    this.#position = 0;
+    for (const { file } of this.#segments.splice(0)) file[Symbol.dispose]();
   }
 
   #endSegment(): void {
@@ -142,8 +139,8 @@ class WriterCursor implements Disposable {
     if (this.#rest.length > 0 && this.#segments.length > 1) this.#takeLine(this.#rest);
     this.#rest = Buffer.alloc(0);
     this.#isSkipping = false;
-    this.#segments.shift();
-    this[Symbol.dispose]();
+    this.#position = 0;
+    this.#segments.shift()?.file[Symbol.dispose]();
   }
 
   #takeChunk(chunk: Buffer): void {
@@ -167,6 +164,35 @@ class WriterCursor implements Disposable {
     if (record === undefined) this.#onUnreadable();
     else this.#lines.push({ record, line });
   }
+}
+
+/** A segment that is open. */
+interface HeldSegment {
+  readonly name: string;
+  readonly file: OpenSegment;
+}
+
+/**
+ * Opens segments of one writer, the newest first: retention deletes the oldest first, so that those that are still there follow
+ * each other.
+ *
+ * @returns the oldest first, without those that retention has deleted
+ * @throws {StoreError} `AUDIT_UNREADABLE`
+ */
+function holdSegments(directory: string, segments: readonly SegmentName[]): HeldSegment[] {
+  using opened = new DisposableStack();
+  const held: HeldSegment[] = [];
+  for (const { name } of segments.toReversed()) {
+    try {
+      const file = openSegmentIfPresent(join(directory, name));
+      if (file === undefined) break;
+      held.unshift({ name, file: opened.use(file) });
+    } catch (cause) {
+      throw unreadable(name, cause);
+    }
+  }
+  opened.move();
+  return held;
 }
 
 function unreadable(segment: string, cause: unknown): StoreError {

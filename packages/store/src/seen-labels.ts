@@ -14,6 +14,7 @@ import { join } from "node:path";
 import type { FileSteps } from "@toolcrib/files";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { type Identity, identityKey } from "@toolcrib/tool";
+import { ChangeQueue } from "./change-queue.ts";
 import { toHomeLayout } from "./home-layout.ts";
 import { RecordFile } from "./record-file.ts";
 import type { StoreError } from "./store-error.ts";
@@ -87,7 +88,7 @@ export class SeenLabels {
   /** The last write of each client that is not over. */
   readonly #writes = new Map<string, { readonly labels: readonly string[]; readonly done: Promise<void> }>();
   /** Settles after the last read or write of the file. A read must not undo a write that began after it. */
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #tasks = new ChangeQueue();
   /** The records from which `#seen` was built. */
   #applied?: ReadonlyMap<string, SeenRecord>;
   #isUnknown = true;
@@ -117,14 +118,7 @@ export class SeenLabels {
 
   /** Reads the file where it changed. Never rejects: a file that cannot be read makes every label seen. */
   refresh(): Promise<void> {
-    return this.#inTurn(() => this.#read());
-  }
-
-  /** Runs `task` after the tasks before it, whatever became of them. */
-  #inTurn<Result>(task: () => Promise<Result>): Promise<Result> {
-    const result = this.#turn.then(task, task);
-    this.#turn = result.catch(() => undefined);
-    return result;
+    return this.#tasks.run(() => this.#read());
   }
 
   async #read(): Promise<void> {
@@ -189,7 +183,7 @@ export class SeenLabels {
     const writing = this.#unwritten.get(key) ?? new Set();
     for (const label of added) writing.add(label);
     this.#unwritten.set(key, writing);
-    const write = { labels: added, done: this.#inTurn(() => this.#write(identity, added, by)) };
+    const write = { labels: added, done: this.#tasks.run(() => this.#write(identity, added, by)) };
     this.#writes.set(key, write);
     const over = () => {
       if (this.#writes.get(key) === write) this.#writes.delete(key);

@@ -13,6 +13,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, realpathSync } from "node:fs";
 import { openRegularFile, reasonOf } from "@toolcrib/files";
+import { alteredFormOf } from "./altered-form.ts";
 import type { AuditRecord } from "./audit-event.ts";
 import type { StoredHead } from "./audit-heads.ts";
 import { type ParsedProof, readProof } from "./export-proof.ts";
@@ -20,6 +21,7 @@ import { hashLine } from "./hash-chain.ts";
 import { readHomeFile } from "./home-file.ts";
 import { writerMax } from "./home-layout.ts";
 import { compareRecords, parseRecord } from "./parse-record.ts";
+import { readFully } from "./segment-end.ts";
 import { type SegmentLine, segmentLines } from "./segment-lines.ts";
 import { parsePublicKey } from "./signing-key.ts";
 import { StoreError } from "./store-error.ts";
@@ -55,8 +57,12 @@ interface VerifyExportOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Bytes at the start of a file that show its form: more than a first record has. */
+const startBytes = 1024 * 1024;
+
 /**
- * Verifies the export at `path`, without a home.
+ * Verifies the export at `path`, without a home. A file that another program stored in another form, such as with other
+ * ends of lines, is not verified.
  *
  * @throws {StoreError} `AUDIT_UNREADABLE`; `signal.reason`
  */
@@ -70,10 +76,13 @@ export async function verifyExport(
   try {
     // A link that the caller names is followed.
     descriptor = openRegularFile(realpathSync(path));
+    const altered = alteredFormOf(readFully(descriptor, 0, startBytes));
+    if (altered !== undefined) throw unreadable("export", path, new Error(altered.reason), altered.hint);
     const lines = segmentLines(descriptor, signal, (bytes) => verification.takeBytes(bytes));
     for await (const line of lines) if (!verification.takeLine(line)) break;
   } catch (cause) {
     signal?.throwIfAborted();
+    if (cause instanceof StoreError) throw cause;
     throw unreadable("export", path, cause, "name the file that toolcrib audit export wrote");
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);

@@ -4,7 +4,7 @@
  * It is one piece, because each finding depends on the state that the records before it left.
  */
 
-import type { AuditDamaged, AuditKeyNamed, AuditRecord, AuditRecovered } from "./audit-event.ts";
+import type { AuditDamaged, AuditKeyNamed, AuditPruned, AuditRecord, AuditRecovered } from "./audit-event.ts";
 import type { SignedHead, StoredHead, Tombstone } from "./audit-heads.ts";
 import { chainStart, hashLine } from "./hash-chain.ts";
 import { parseRecord } from "./parse-record.ts";
@@ -313,12 +313,15 @@ export class WriterVerification {
       for (const one of [data, ...(Array.isArray(others) ? others : [])]) this.#noteTorn(one);
     } else if (type === "audit.damaged") {
       const { findings } = data as Partial<AuditDamaged>;
-      const messages = (Array.isArray(findings) ? findings : []).flatMap((one: unknown) => {
-        const { message } = (one ?? {}) as { readonly message?: unknown };
-        return typeof message === "string" ? [message] : [];
-      });
-      const shown = messages.join("; ").slice(0, foundMaxLength).toWellFormed();
-      const message = `a start found that the trail was not what was signed before: ${shown}`;
+      const messages = (Array.isArray(findings) ? findings : []).map(
+        (one: unknown) => ((one ?? {}) as { readonly message?: unknown }).message,
+      );
+      const message = `a start found that the trail was not what was signed before: ${shownTexts(messages)}`;
+      this.#find("damaged", place, message, facts);
+    } else if (type === "audit.pruned" && "findings" in data) {
+      const { findings, segment } = data as Partial<AuditPruned>;
+      const shown = shownTexts(Array.isArray(findings) ? findings : []);
+      const message = `retention deleted a segment that was not as it was written (${shownTexts([segment])}): ${shown}`;
       this.#find("damaged", place, message, facts);
     } else if (type === "audit.key") {
       const { digest } = data as Partial<AuditKeyNamed>;
@@ -523,4 +526,10 @@ export class WriterVerification {
     const facts = { writer: this.#writer, last, deleted: tombstone.lastSequence, hash: this.#lastHash };
     return [toFinding("missing", this.#end, message, facts)];
   }
+}
+
+/** Joins the texts of a record, which somebody else can have written. */
+function shownTexts(texts: readonly unknown[]): string {
+  const shown = texts.filter((one) => typeof one === "string").join("; ");
+  return shown.slice(0, foundMaxLength).toWellFormed();
 }

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { canonicalJson, type JsonObject, type JsonValue } from "@toolcrib/json";
@@ -198,11 +198,169 @@ test("a denial ends an approval that is not used up", async () => {
   assert.equal((await request()).kind, "denied");
 });
 
+const operator = { issuer: "o", subject: "o" };
+const call = {
+  client: { issuer: "i", subject: "s", name: "ci" },
+  tool: "notes:write",
+  server: "notes",
+  argumentsDigest: "sha256:a",
+  definitionDigest: "sha256:d",
+  policyDigest: "sha256:p",
+};
+const stepped = { ...call, stepsDigest: "sha256:s" };
+
+test("a call that shows its steps is approved with them, and no call with others", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = directory.join("home");
+  const approvals = new CallApprovals(home, { now: () => 1, randomBytes });
+  const steps = [{ tool: "notes:read" }, { tool: "notes:send" }];
+  const request = (one: typeof call | typeof stepped) =>
+    approvals.request(one, () => ({ arguments: { text: "x" }, ...("stepsDigest" in one ? { steps } : {}) }));
+  const kindOf = async (one: typeof call | typeof stepped) => (await request(one)).kind;
+  const asked = await request(stepped);
+  assert.ok(asked.kind === "pending");
+  assert.deepEqual(
+    (await approvals.pending()).map((one) => [one.arguments, one.steps]),
+    [[{ text: "x" }, steps]],
+  );
+  assert.equal((await approvals.decide(asked.id, "approved", operator))?.state, "approved");
+  for (const other of [call, { ...stepped, stepsDigest: "sha256:t" }])
+    assert.equal(await kindOf(other), "pending");
+  const outcome = await request(stepped);
+  assert.ok(outcome.kind === "approved");
+  assert.deepEqual(outcome.used.decidedBy, operator);
+  assert.equal(await kindOf(stepped), "pending");
+});
+
+test("a call whose arguments or steps nobody can read is not kept", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const approvals = new CallApprovals(directory.join("home"), { now: () => 1, randomBytes });
+  const large = { text: "x".repeat(65_536) };
+  // {"text":"…"} has 11 more bytes than the text.
+  const largest = { text: "x".repeat(65_525) };
+  for (const [shown, expected] of [
+    [{ arguments: large, steps: [] }, "too_large"],
+    [{ arguments: {}, steps: [large] }, "too_large"],
+    [{ arguments: largest, steps: [] }, "pending"],
+  ] as const) {
+    assert.equal((await approvals.request(stepped, () => shown)).kind, expected);
+  }
+});
+
+test("twenty calls of one client can wait, beside those that are decided and those of others", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const approvals = new CallApprovals(directory.join("home"), { now: () => 1, randomBytes });
+  const request = (argumentsDigest: string, subject = "s") => {
+    const client = { ...call.client, subject };
+    return approvals.request({ ...call, client, argumentsDigest }, () => ({ arguments: {} }));
+  };
+  for (const state of ["approved", "denied"] as const) {
+    const asked = await request(state);
+    assert.ok(asked.kind === "pending");
+    await approvals.decide(asked.id, state, operator);
+  }
+  for (let count = 0; count < 20; count += 1) assert.equal((await request(`${count}`)).kind, "pending");
+  assert.equal((await request("20")).kind, "full");
+  assert.equal((await request("19")).kind, "pending");
+  assert.equal((await request("20", "other")).kind, "pending");
+});
+
+test("of a call that was made, only a mark is left, for as long as its approval was valid", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const path = join(directory.join("home"), "approvals", "calls.json");
+  const clock = { ms: 1 };
+  const approvals = new CallApprovals(directory.join("home"), { now: () => clock.ms, randomBytes });
+  const request = () => approvals.request(stepped, () => ({ arguments: { text: "x" }, steps: [{}] }));
+  const asked = await request();
+  assert.ok(asked.kind === "pending");
+  await approvals.decide(asked.id, "approved", operator);
+  const made = await request();
+  assert.ok(made.kind === "approved");
+  const [mark, ...others] = (JSON.parse(readFileSync(path, "utf8")) as { readonly records: JsonObject[] })
+    .records;
+  assert.deepEqual([mark?.["state"], mark?.["arguments"], mark?.["steps"]], ["used", undefined, undefined]);
+  assert.deepEqual(others, []);
+  clock.ms = 600_001;
+  assert.equal(await approvals.giveBack(made.used), false);
+  assert.ok(!existsSync(path));
+});
+
+describe("a file that something else changed", () => {
+  const valid: JsonObject = {
+    ...stepped,
+    arguments: {},
+    steps: [{}],
+    state: "pending",
+    requestedAt: 0,
+    expiresAt: 3_600_000,
+  };
+
+  /** Opens approvals whose file has `record`, with the digest that belongs to it or the one that it has. */
+  async function openWith(home: string, record: JsonObject) {
+    const path = join(home, "approvals", "calls.json");
+    mkdirSync(join(home, "approvals"), { recursive: true, mode: 0o700 });
+    const records = [record["digest"] === undefined ? withDigest(record) : record];
+    writeFileSync(path, JSON.stringify({ format: 1, records }), { mode: 0o600 });
+    return new CallApprovals(home, { now: () => 1, randomBytes });
+  }
+
+  test("approves nothing: a record with a value that is missing or wrong, or of another call", async () => {
+    const { client } = stepped;
+    for (const change of [
+      ...Object.keys(client).map((member) => ({ client: { ...client, [member]: "" } })),
+      ...Object.keys(stepped)
+        .filter((member) => member !== "client")
+        .map((member) => ({ [member]: "" })),
+      { client: "ci" },
+      { state: "waived" },
+      { requestedAt: "0" },
+      { expiresAt: "3600000" },
+      { state: "approved", decidedBy: {} },
+      { digest: "0".repeat(64) },
+      { ...withDigest(valid), argumentsDigest: "sha256:other" },
+    ] satisfies JsonObject[]) {
+      await using directory = await makeTemporaryDirectory();
+      const approvals = await openWith(directory.path, { ...valid, ...change });
+      const refused = { code: "STORE_UNREADABLE" };
+      await assert.rejects(approvals.pending(), refused, JSON.stringify(change));
+      await assert.rejects(
+        approvals.request(stepped, () => ({ arguments: {}, steps: [] })),
+        refused,
+      );
+    }
+  });
+
+  test("asks again about a call that cannot be shown, and keeps decisions about it", async () => {
+    const { stepsDigest: _stepsDigest, steps: _steps, ...plain } = valid;
+    const { arguments: _arguments, ...unseen } = plain;
+    for (const [record, waiting] of [
+      [valid, 1],
+      [{ ...valid, steps: [] }, 1],
+      [plain, 1],
+      [unseen, 0],
+      [{ ...valid, arguments: [] }, 0],
+      [{ ...plain, stepsDigest: "sha256:s" }, 0],
+      [{ ...valid, steps: [{}, "x"] }, 0],
+      [{ ...valid, steps: "x" }, 0],
+    ] satisfies [JsonObject, number][]) {
+      await using directory = await makeTemporaryDirectory();
+      const approvals = await openWith(directory.path, record);
+      assert.equal((await approvals.pending()).length, waiting, JSON.stringify(record));
+    }
+    for (const state of ["approved", "denied"] as const) {
+      await using directory = await makeTemporaryDirectory();
+      const approvals = await openWith(directory.path, { ...unseen, state });
+      assert.equal((await approvals.request(call, () => assert.fail())).kind, state);
+    }
+  });
+});
+
 /** Returns a record with the digest of its call, as the file has it. */
 function withDigest(record: JsonObject): JsonObject {
-  const { client, tool, server, argumentsDigest, definitionDigest, policyDigest } = record;
-  const { issuer, subject } = client as JsonObject;
+  const { client, tool, server, argumentsDigest, definitionDigest, policyDigest, stepsDigest } = record;
+  const { issuer = "", subject = "" } = client as JsonObject;
   const bound = [issuer, subject, tool, server, argumentsDigest, definitionDigest, policyDigest];
+  if (stepsDigest !== undefined) bound.push(stepsDigest);
   const digest = createHash("sha256")
     .update(canonicalJson(bound as JsonValue))
     .digest("hex");

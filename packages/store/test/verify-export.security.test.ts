@@ -2,19 +2,22 @@
 
 import assert from "node:assert/strict";
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
-import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { canonicalJson } from "@toolcrib/json";
 import { ExportProof, openStore, readTrail, verifyExport, verifyTrail } from "@toolcrib/store";
 import { makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testing";
 
-/** Returns an export of `home` with its proof. */
-async function exportHome(home: string) {
+/** Returns an export of `home` with its proof. @param between runs after each portion of it */
+async function exportHome(home: string, between = (): Promise<void> => Promise.resolve()) {
   const proof = new ExportProof(home);
   const lines: string[] = [];
-  for await (const portion of readTrail(home))
-    lines.push(...portion.filter(({ record: one }) => proof.includes(one)).map(({ line }) => line));
-  for (const line of lines) proof.add(`${line}\n`, 1);
+  for await (const portion of readTrail(home)) {
+    const own = portion.filter(({ record: one }) => proof.includes(one)).map(({ line }) => line);
+    for (const line of own) proof.add(`${line}\n`, 1);
+    lines.push(...own);
+    await between();
+  }
   return { lines, proof: proof.format(Date.parse("2026-11-28T13:00:00Z")), keyDigest: proof.keyDigest };
 }
 
@@ -189,6 +192,35 @@ async function exportRetained(directory: TemporaryDirectory) {
   for (const _ of [1, 2]) await run();
   return { home, run, ...(await exportHome(home)) };
 }
+
+test("an honest export is intact where retention deletes what is exported meanwhile", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const home = directory.join("home");
+  const run = async (count: number, retainMaxBytes: number) => {
+    await using store = await openStore(
+      { home, audit: { retainMaxBytes, segmentMaxBytes: 10_000 } },
+      { now: Date.now, randomBytes, onProblem: (problem) => assert.fail(problem) },
+    );
+    for (let at = 0; at < count; at += 1) {
+      store.audit.record("server.stopped", { server: `s${at}`, reason: "x".repeat(300) });
+      if (at % 10 === 0) await store.audit.flush();
+    }
+    await store.audit.flush();
+  };
+  await run(200, 1_000_000);
+  await run(1600, 500_000);
+  await run(1, 500_000);
+  const segments = () => readdirSync(`${home}/audit`).length;
+  const counts = [segments()];
+  const { lines, proof, keyDigest } = await exportHome(home, async () => {
+    await run(1, 60_000 / counts.length);
+    counts.push(segments());
+  });
+  assert.ok(Number(JSON.parse(lines[0] as string).sequence) > 1);
+  assert.ok((counts[0] ?? 0) > 40 && (counts[1] ?? 0) < 10, counts.join());
+  assert.deepEqual((await verify(directory, lines, proof, keyDigest)).findings, []);
+  assert.deepEqual((await verifyTrail(home)).findings, []);
+});
 
 test("a part of another proof with the same key is found, such as a later deletion of retention", async () => {
   await using directory = await makeTemporaryDirectory();

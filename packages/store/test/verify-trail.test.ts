@@ -196,6 +196,98 @@ describe("verifyTrail()", () => {
     assert.deepEqual(await kindsIn(home), ["missing"]);
   });
 
+  test("finds records that were removed after retention deleted a segment with their end in it", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const home = directory.join("home");
+    await write(home, 300, 16 * 1024);
+    const { segments } = trailIn(home);
+    const linesOf = (path = "") => readFileSync(path, "utf8").trimEnd().split("\n");
+    const all = segments();
+    assert.ok(all.length >= 5, `${all.length} segments`);
+    // To sign the last line of a deleted segment is to sign that everything up to it was deleted.
+    const [first = "", second = "", third = ""] = all;
+    const last = linesOf(first).length;
+    appendFileSync(first, `${linesOf(third).at(-1)}\n`);
+    const bytes = all.reduce((sum, path) => sum + readFileSync(path).length, 0);
+    {
+      const audit = { segmentMaxBytes: 16 * 1024, retainMaxBytes: bytes - 8 * 1024 };
+      await using store = await openStore({ home, audit }, deps);
+      await store.audit.flush();
+    }
+    assert.deepEqual(segments().slice(0, 2), [second, third], "one segment was deleted");
+    const after = await verifyTrail(home);
+    assert.deepEqual(
+      after.findings.map(({ kind }) => kind),
+      ["damaged"],
+    );
+    assert.match(
+      after.findings[0]?.message ?? "",
+      new RegExp(`001-00000001.jsonl\\): record \\d+ does not follow record ${last}$`),
+    );
+    for (const path of [second, third]) rmSync(path);
+    assert.deepEqual(await kindsIn(home), ["missing", "damaged"]);
+  });
+
+  test("names what was changed in a segment that retention deletes", async () => {
+    const changes: readonly (readonly [(lines: string[]) => readonly string[], RegExp])[] = [
+      [(lines) => lines.toSpliced(5, 1), /record 7 does not follow record 5$/],
+      [
+        (lines) => lines.with(5, (lines[5] ?? "").replace("reason", "raison")),
+        /record 7 does not follow record 6$/,
+      ],
+      [(lines) => lines.slice(3), /the records before 4 are missing$/],
+      [
+        (lines) => [...lines, (lines.at(-1) ?? "").replace('"writer":"001"', '"writer":"002"')],
+        /1 of its records are those of another writer$/,
+      ],
+    ];
+    for (const [change, expected] of changes) {
+      await using directory = await makeTemporaryDirectory();
+      const home = directory.join("home");
+      await write(home, 300, 16 * 1024);
+      const { segments } = trailIn(home);
+      const [first = ""] = segments();
+      const lines = readFileSync(first, "utf8").trimEnd().split("\n");
+      writeFileSync(first, `${change(lines).join("\n")}\n`);
+      const bytes = segments().reduce((sum, path) => sum + readFileSync(path).length, 0);
+      {
+        const audit = { segmentMaxBytes: 16 * 1024, retainMaxBytes: bytes - 8 * 1024 };
+        await using store = await openStore({ home, audit }, deps);
+        await store.audit.flush();
+      }
+      assert.ok(!segments().includes(first));
+      // The rest of the trail is as it was written, so that nothing else is a finding from then on.
+      const { findings } = await verifyTrail(home);
+      assert.deepEqual(
+        findings.map(({ kind }) => kind),
+        ["damaged"],
+      );
+      assert.match(findings[0]?.message ?? "", expected);
+    }
+  });
+
+  test("an acceptance does not hold for signatures that a gateway writes again", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const home = directory.join("home");
+    await write(home, 20);
+    await using store = await openStore({ home }, deps);
+    await store.audit.flush();
+    const head = join(home, "audit-heads", "001.json");
+    rmSync(head);
+    const { accepted, report } = await acceptFindings(home, acceptance, deps);
+    assert.deepEqual([accepted, report.findings.map(({ kind }) => kind)], [[], ["head"]]);
+    const [segment = ""] = trailIn(home).segments();
+    const early = readFileSync(segment);
+    for (let at = 0; at < 20; at += 1)
+      store.audit.record("server.stopped", { server: `late${at}`, reason: "" });
+    await store[Symbol.asyncDispose]();
+    assert.deepEqual(await kindsIn(home), []);
+    // Cut off to what was there when the findings were accepted, without the signed end.
+    writeFileSync(segment, early);
+    rmSync(head);
+    assert.deepEqual(await kindsIn(home), ["head"]);
+  });
+
   test("finds records that were added to what retention deleted, and not those that it was about to delete", async () => {
     await using directory = await makeTemporaryDirectory();
     const home = directory.join("home");

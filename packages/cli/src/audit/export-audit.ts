@@ -4,12 +4,14 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { accessSync, constants, lstatSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { isCodedError } from "@toolcrib/diagnostics";
 import { createFile, FilesError, removeFile, replaceFile, toUnwritable } from "@toolcrib/files";
-import { ExportProof, readTrail } from "@toolcrib/store";
+import { ExportProof, readTrail, verifyTrail } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { counted } from "../output/counted.ts";
+import { noteWrapped } from "../output/note-wrapped.ts";
 import { safeLine } from "../output/output.ts";
 import { asTyped } from "../serve/source-table.ts";
 import { type AuditFlags, isWanted, toQuery } from "./audit-filter.ts";
@@ -71,6 +73,7 @@ export async function exportAudit(context: CliContext, flags: ExportFlags): Prom
     if (path === undefined) output.note(text);
     else output.print(text);
   }
+  if (isProved) await warnAboutFindings(context);
   if (counts.unreadable > 0)
     output.note(
       `${counted(counts.unreadable, "line")} of the trail left out: not a record; ${asTyped("see toolcrib audit verify", context)}`,
@@ -80,6 +83,29 @@ export async function exportAudit(context: CliContext, flags: ExportFlags): Prom
       `${counted(counts.unsigned, "record")} left out: not signed yet; a gateway signs once a minute and when it stops`,
     );
   return exitCodes.done;
+}
+
+/** Warns where the trail is not as it was written: its proof is valid, and a verification of the export finds the same. */
+async function warnAboutFindings(context: CliContext): Promise<void> {
+  const { output, options, signal } = context;
+  const warning = output.noteStyle("yellow", "warning");
+  const verify = asTyped("see toolcrib audit verify", context);
+  try {
+    const { findings } = await verifyTrail(options.home, { signal });
+    if (findings.length === 0) return;
+    const what = counted(findings.length, "finding");
+    noteWrapped(
+      context,
+      `${warning}: the trail is not intact (${what}): the proof is signed all the same, and audit verify --export finds in the export what is found here; ${verify}`,
+    );
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isCodedError(error)) throw error;
+    noteWrapped(
+      context,
+      `${warning}: it is not known whether the trail is intact: ${safeLine(error.message)}; ${verify}`,
+    );
+  }
 }
 
 /** @throws {CliError} `CLI_USAGE`, `CLI_FILE_EXISTS` */

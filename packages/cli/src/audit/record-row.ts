@@ -2,6 +2,7 @@
 
 import type { AuditCall, AuditClient, AuditRecord } from "@toolcrib/store";
 import { issuerName } from "@toolcrib/tool";
+import { wrapProse } from "../output/fit-styled.ts";
 import { type Output, type Style, safeLine } from "../output/output.ts";
 import type { Column } from "../output/table.ts";
 import { detailOf, subjectOf } from "./record-detail.ts";
@@ -116,6 +117,17 @@ export function shownClient({ name, subject = name, issuer, kind }: AuditClient)
   return `${name} (${subject === name ? "" : `${subject}, `}${shownIssuer ?? "unknown issuer"})`;
 }
 
+/** Columns before the value of a fact. */
+const factIndent = 10;
+
+/** Wraps a sentence after the name of a fact; its further lines begin below it. */
+function wrapFact(text: string, { isTerminal, width }: Output): readonly string[] {
+  if (!isTerminal) return [text];
+  return wrapProse(text, width - factIndent).map((line, at) =>
+    at === 0 ? line : `${" ".repeat(factIndent)}${line.trimStart()}`,
+  );
+}
+
 /** Returns the remaining facts about the outermost call. */
 function callFacts({ callId, intent, completion }: AuditCall, output: Output): string[] {
   const data = intent?.data ?? completion?.data;
@@ -141,7 +153,9 @@ function callFacts({ callId, intent, completion }: AuditCall, output: Output): s
         : undefined,
     ],
   ];
-  return facts.flatMap(([name, value]) =>
-    value === undefined ? [] : [`${output.style("dim", name.padEnd(10))}${safeLine(value)}`],
-  );
+  return facts.flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    const [first = "", ...others] = name === "reason" ? wrapFact(safeLine(value), output) : [safeLine(value)];
+    return [`${output.style("dim", name.padEnd(factIndent))}${first}`, ...others];
+  });
 }

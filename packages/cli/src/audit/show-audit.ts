@@ -61,7 +61,7 @@ function narrowCells(record: AuditRecord): RecordCells {
 export async function showCall(context: CliContext, id: string): Promise<ExitCode> {
   const { output } = context;
   await using reader = await openTrailReader(context);
-  const call = await reader.show(await findCallId(reader, id));
+  const call = await reader.show(await findCallId(reader, id, "audit show"));
   if (call === undefined) throw unknownCall(id);
   output.json(call);
   output.print(...callTree(call, output));

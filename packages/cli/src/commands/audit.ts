@@ -105,7 +105,8 @@ export const command: CliCommandGroup = {
     }),
     defineCommand({
       name: "verify",
-      summary: "verify that no record was changed, removed, inserted, moved or cut off (exit code 1)",
+      summary:
+        "verify that no record was changed, removed, inserted, moved or cut off (exit code 1; 5 if that cannot be read)",
       options: {
         anchor: {
           value: "file",

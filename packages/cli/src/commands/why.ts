@@ -7,7 +7,10 @@ export const command = defineCommand({
   summary:
     "explain what the policy decides about a tool or a call, and what would allow it (exit code 3 if it would be refused now)",
   arguments: {
-    what: { completes: "tool", help: "id of a tool, resource or prompt, or of a call on the audit trail" },
+    what: {
+      completes: "tool",
+      help: "id of a tool, resource or prompt, of a call on the audit trail or of an approval (call:…); last is the newest refused call",
+    },
   },
   options: {
     client: {
@@ -19,6 +22,7 @@ export const command = defineCommand({
     onDisk: { help: "the policy as its files are now, and not that of the running gateway" },
   },
   examples: [
+    "toolcrib why last",
     "toolcrib why github:merge_pull_request --client ci",
     `toolcrib why stripe:refund --client ci --args '{"amount": 5000}'`,
   ],

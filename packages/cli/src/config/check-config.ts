@@ -8,6 +8,7 @@ import { findExecutable } from "../find-executable.ts";
 import { schemaText } from "../init/config-template.ts";
 import { noteWrapped } from "../output/note-wrapped.ts";
 import { safeLine } from "../output/output.ts";
+import { printReport } from "../output/print-report.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
 import { findListedTools } from "../policy/known-test-names.ts";
 import { ownCommand } from "../serve/own-command.ts";
@@ -41,11 +42,7 @@ export async function checkConfig(context: CliContext, given: readonly string[])
     ...(value === undefined ? [] : lintHookScripts(context, value.hooks)),
     ...(value === undefined ? [] : await lintReferences(context, value)),
   ];
-  for (const line of formatConfigReport(files, diagnostics).split("\n")) {
-    // The lines of a file stay as they are: a mark is below them.
-    if (/^ *(?:\d+ \||\^)/.test(line)) output.print(line);
-    else output.prose(line);
-  }
+  printReport(context, formatConfigReport(files, diagnostics));
   const unknown = value === undefined ? [] : serversWithUnknownTools(value, listed);
   if (unknown.length > 0) {
     noteWrapped(

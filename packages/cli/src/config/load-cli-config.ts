@@ -33,6 +33,8 @@ export interface ConfigReading {
   readonly textOf?: (path: string) => string | undefined;
   /** As in `LoadConfigDeps`. */
   readonly lintsMany?: LoadConfigDeps["lintsMany"];
+  /** As in `LoadConfigDeps`. */
+  readonly givenToken?: LoadConfigDeps["givenToken"];
   /** As for `pairCache` in `LoadConfigDeps`. */
   readonly writeLater?: NonNullable<LoadConfigDeps["pairCache"]>["writeLater"];
 }
@@ -55,7 +57,7 @@ export interface LoadedConfig {
 export async function loadCliConfig(
   context: CliContext,
   flags: ConfigFlags = {},
-  { watched = new Set(), textOf, lintsMany, writeLater }: ConfigReading = {},
+  { watched = new Set(), textOf, lintsMany, givenToken, writeLater }: ConfigReading = {},
 ): Promise<LoadedConfig> {
   const watch = (path: string) => watched.add(resolve(context.directory, path));
   for (const path of configCandidates(context)) watch(path);
@@ -70,7 +72,13 @@ export async function loadCliConfig(
   };
   const { value, diagnostics } = await loadConfig(
     files,
-    { ...deps, readFile, lintsMany, pairCache: deps.pairCache && { ...deps.pairCache, writeLater } },
+    {
+      ...deps,
+      readFile,
+      lintsMany,
+      givenToken,
+      pairCache: deps.pairCache && { ...deps.pairCache, writeLater },
+    },
     { overrides, switches },
   );
   if (value === undefined || hasErrors(diagnostics)) throw invalidConfig(files, diagnostics);

@@ -11,14 +11,15 @@ import { clientKeysOf } from "@toolcrib/config-changes";
 import { type CodedError, isCodedError, type Logger } from "@toolcrib/diagnostics";
 import type { GatewayStatus } from "@toolcrib/gateway";
 import { PauseSet, type PauseTarget } from "@toolcrib/guards";
-import { createPauseStore, type PauseStore } from "@toolcrib/store";
+import { createPauseStore, type PauseStore, StoreError } from "@toolcrib/store";
 import { localIdentity } from "@toolcrib/tool";
 import { postToGateway } from "../access/gateway-api.ts";
 import { findReachableGateways } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
 import { openTrail } from "../audit/open-trail.ts";
 import type { CliContext } from "../cli-context.ts";
-import { reasonLine } from "../output/output.ts";
+import { reasonLine, safeLine } from "../output/output.ts";
+import { asTyped } from "../serve/source-table.ts";
 
 type AuditSink = ConstructorParameters<typeof Pauses>[0]["audit"];
 type AuditRecord = Parameters<AuditSink["record"]>;
@@ -45,15 +46,36 @@ export async function listPauses({ options, now }: CliContext): Promise<readonly
   return pauses.facts().pauses;
 }
 
-/**
- * Returns the pauses of this home.
- *
- * @param policy with the clients whose names pauses use.
- * @throws {StoreError} when they cannot be read
- */
-export async function readPauses({ options, now }: CliContext, policy: PolicyConfig): Promise<PauseSet> {
+/** @throws {StoreError} when they cannot be read */
+async function readPauses({ options, now }: CliContext, policy: PolicyConfig): Promise<PauseSet> {
   await using store = createPauseStore(options.home, { randomBytes });
   return new PauseSet(await store.list(now()), (name) => clientKeysOf(policy, name));
+}
+
+/** What is paused, or why that is not known: every call is refused then. */
+export type FoundPauses =
+  | { readonly pauses: PauseSet; readonly problem?: never }
+  | { readonly pauses?: never; readonly problem: StoreError };
+
+/** Returns what is paused, also where that cannot be read. */
+export async function findPauses(context: CliContext, policy: PolicyConfig): Promise<FoundPauses> {
+  try {
+    return { pauses: await readPauses(context, policy) };
+  } catch (error) {
+    if (error instanceof StoreError) return { problem: error };
+    throw error;
+  }
+}
+
+/** Returns the line that says that what is paused is not known. */
+export function unknownPausesLine(
+  context: Pick<CliContext, "options" | "env" | "directory">,
+  { message, hint }: StoreError,
+): string {
+  const fix = hint === undefined ? "" : `; ${asTyped(hint, context)}`;
+  return safeLine(
+    `It is not known what is paused, so that every call is refused (PAUSES_UNREADABLE): ${message}${fix}`,
+  );
 }
 
 /** A pause in the home, of which the gateways that run may not know yet. */

@@ -13,6 +13,7 @@ import { toLoadConfigDeps } from "../config/load-config-deps.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { noteWrapped } from "../output/note-wrapped.ts";
 import { safeLine } from "../output/output.ts";
+import { printReport } from "../output/print-report.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
@@ -24,7 +25,7 @@ export async function checkPolicies(context: CliContext, given: readonly string[
   const { output } = context;
   const { files, diagnostics } =
     given.length > 0 ? await checkFiles(context, given) : await checkConfigured(context);
-  output.print(formatConfigReport(files, diagnostics));
+  printReport(context, formatConfigReport(files, diagnostics));
   output.json({ ok: !hasErrors(diagnostics), files, diagnostics: diagnostics.map(toJsonDiagnostic) });
   return hasErrors(diagnostics) ? exitCodes.usage : exitCodes.done;
 }

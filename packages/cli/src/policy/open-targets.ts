@@ -33,6 +33,8 @@ export interface PolicySituation {
   readonly unavailable: readonly ServerState[];
   /** The definition of the tool that the question is about, where it waits for approval. */
   readonly waiting?: WaitingTool | undefined;
+  /** The limit that would refuse the call of `limitQuestion` now; null where none would, undefined where that is not known. */
+  readonly limit?: GatewayAnswer["limit"];
   readonly origin: PolicyOrigin;
 }
 
@@ -61,10 +63,16 @@ export interface SituationOptions {
   readonly onDisk?: boolean | undefined;
   /** The only tool, resource or prompt that the question is about: warnings about other servers are left out. @default all */
   readonly about?: string | undefined;
+  /** Returns the call about which the gateway says whether a limit would refuse it now. @default none */
+  readonly limitQuestion?:
+    | ((found: Pick<PolicySituation, "policy" | "targets">) => Promise<LimitQuestion | undefined>)
+    | undefined;
 }
 
 /** The answer of a running gateway. */
 type GatewayAnswer = ReturnType<Gateway["policySituation"]>;
+/** A call about which a gateway says whether a limit would refuse it now. */
+export type LimitQuestion = NonNullable<Parameters<Gateway["policySituation"]>[0]>;
 
 /**
  * Returns the policy of the running gateway of the home, or, without one, that of the files with the servers
@@ -75,12 +83,12 @@ type GatewayAnswer = ReturnType<Gateway["policySituation"]>;
  */
 export async function openPolicySituation(
   context: CliContext,
-  { onDisk = false, about }: SituationOptions = {},
+  { onDisk = false, about, limitQuestion }: SituationOptions = {},
 ): Promise<PolicySituation> {
   const found = await findReachableGateways(context.options.home);
   const same = found.find((one) => isOfSameFiles(context, one));
   const running = same ?? found[0];
-  if (running === undefined) return openLocalSituation(context, about);
+  if (running === undefined) return openLocalSituation(context, about, limitQuestion);
   const answer = await askGateway(running, context.signal);
   const status = await getFromGateway(running, "/api/v1/status", context.signal);
   const states = statesOf(status as unknown as GatewayStatus);
@@ -102,12 +110,14 @@ export async function openPolicySituation(
   const notInForce = await findNotInForce(withFilesOf(context, running.configFiles), policy);
   for (const line of notInForce) warn(context, line);
   const origin = { of: "gateway", url: running.url, notInForce } as const;
+  const question = await limitQuestion?.({ policy, targets });
   return {
     policy,
     targets,
     blocked,
     unavailable,
     waiting,
+    limit: question && (await askGateway(running, context.signal, question)).limit,
     origin: digest === undefined ? origin : { ...origin, digest },
   };
 }
@@ -150,7 +160,11 @@ export async function findRenamed(
   return undefined;
 }
 
-async function openLocalSituation(context: CliContext, about: string | undefined): Promise<PolicySituation> {
+async function openLocalSituation(
+  context: CliContext,
+  about: string | undefined,
+  limitQuestion: SituationOptions["limitQuestion"],
+): Promise<PolicySituation> {
   const loaded = await loadCliConfig(context);
   const logger = createCommandLogger(context, "silent");
   const { startLocalGateway } = await import("../access/local-tools.ts");
@@ -160,7 +174,9 @@ async function openLocalSituation(context: CliContext, about: string | undefined
   const waiting = await findWaiting(about, states, targets, (id) => gateway.approvals.definitions(id));
   if (waiting === undefined) noteMissing(context, concerning(about, states, targets));
   const origin = { of: "files", notInForce: [] } as const;
-  return { policy, targets, blocked, unavailable: missingOf(states), waiting, origin };
+  const question = await limitQuestion?.({ policy, targets });
+  const limit = question && gateway.policySituation(question).limit;
+  return { policy, targets, blocked, unavailable: missingOf(states), waiting, limit, origin };
 }
 
 /** Returns the definition of the tool `about` that waits for approval: the first one, or a changed one. */
@@ -205,13 +221,21 @@ export function isNameOf(name: string, id: string): boolean {
 async function askGateway(
   running: RunningGateway,
   signal: AbortSignal,
-): Promise<Pick<GatewayAnswer, "targets" | "digest"> & Partial<Pick<GatewayAnswer, "policy" | "blocked">>> {
-  const answer = await getFromGateway(running, "/api/v1/policy/targets", signal, listTimeoutMs);
+  question?: LimitQuestion,
+): Promise<
+  Pick<GatewayAnswer, "targets" | "digest"> & Partial<Pick<GatewayAnswer, "policy" | "blocked" | "limit">>
+> {
+  const path = `/api/v1/policy/targets${question === undefined ? "" : `?${queryOf(question)}`}`;
+  const answer = await getFromGateway(running, path, signal, listTimeoutMs);
   if (!isJsonObject(answer) || !Array.isArray(answer["targets"])) {
     const message = `The gateway at ${running.url} does not report what its policy decides about`;
     throw new CliError("CLI_GATEWAY_UNUSABLE", message, { hint: "it may run another version: restart it" });
   }
   return answer as unknown as GatewayAnswer;
+}
+
+function queryOf({ target, identity: { issuer, subject, name } }: LimitQuestion): URLSearchParams {
+  return new URLSearchParams({ target, issuer, subject, name });
 }
 
 /** Whether the command is about the configuration of a gateway: it names no other one. */

@@ -7,8 +7,11 @@ import type { Identity } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
 import { tokenNamesOf } from "../config/load-config-deps.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { readPauses } from "../guards/open-pauses.ts";
+import { findPauses, unknownPausesLine } from "../guards/open-pauses.ts";
 import { safeLine } from "../output/output.ts";
+import type { Column } from "../output/table.ts";
+import { fitName, textWidth } from "../output/text-width.ts";
+import { asTyped } from "../serve/source-table.ts";
 import { clientIdentity, ownClients, warnAboutUnknownClients } from "./client-identity.ts";
 import { openPolicySituation, originLine } from "./open-targets.ts";
 
@@ -36,12 +39,12 @@ export async function printMatrix(context: CliContext, flags: MatrixFlags): Prom
   const names = flags.client ?? clientsOf(context, Object.keys(situation.policy.clients));
   const clients = names.map((name) => clientIdentity(situation, name));
   const blocked = new Set(situation.blocked?.map(({ id }) => id));
-  const pauses = await readPauses(context, situation.policy);
+  const { pauses, problem } = await findPauses(context, situation.policy);
   const now = context.now();
   /** Returns why a call that the policy allows is refused. */
   const hindranceOf = ({ id, wireName, server }: PolicyTarget, identity: Identity) => {
     if (blocked.has(id)) return "blocked";
-    return pauses.find({ id, wireName, server: server.id, identity }, now) && "paused";
+    return pauses?.find({ id, wireName, server: server.id, identity }, now) && "paused";
   };
   const patterns = flags.tool === undefined ? undefined : new ToolPatterns(flags.tool);
   const rows = targets
@@ -58,6 +61,7 @@ export async function printMatrix(context: CliContext, flags: MatrixFlags): Prom
     policy: origin,
     clients: names,
     unavailable: unavailable.map(({ id, state, reason }) => ({ id, state, reason })),
+    ...(problem === undefined ? {} : { pausesProblem: problem.message }),
     targets: rows.map(({ target: { id, kind }, cells }) => ({
       id,
       kind,
@@ -69,25 +73,25 @@ export async function printMatrix(context: CliContext, flags: MatrixFlags): Prom
   );
   if (rows.length === 0 && missing.length === 0) output.print("No tool, resource or prompt");
   else {
-    output.table(
-      [{ title: "TOOL", canShrink: true }, ...names.map((name) => ({ title: safeLine(name) }))],
-      [
-        ...rows.map(({ target, cells }) => [safeLine(target.id), ...cells]),
-        ...missing.map(({ id, state }) => [safeLine(`${id}:* (${state})`), ...names.map(() => "?")]),
-      ],
-    );
+    const shownRows = [
+      ...rows.map(({ target, cells }) => [safeLine(target.id), ...cells]),
+      ...missing.map(({ id, state }) => [safeLine(`${id}:* (${state})`), ...names.map(() => "?")]),
+    ];
+    const columns = names.map((name) => ({ title: safeLine(name) }));
+    output.table([nameColumn(columns, shownRows, output.width), ...columns], shownRows);
     const shown = new Set(rows.flatMap(({ cells }) => cells));
     output.prose(
       "",
       "call: may list and call it. depends: by the arguments of the call. list: sees it, and no call is allowed.",
       ...(shown.has("blocked")
         ? [
-            "blocked: the policy allows calls, and what the operator declared about the server refuses each (toolcrib why).",
+            `blocked: the policy allows calls, and what the operator declared about the server refuses each (${asTyped("toolcrib why TOOL", context)}).`,
           ]
         : []),
       ...(shown.has("paused")
         ? ["paused: the policy allows calls, and they are refused until it is resumed."]
         : []),
+      ...(problem === undefined ? [] : [unknownPausesLine(context, problem)]),
       ...(situation.blocked === undefined
         ? ["It does not show the mutability and containment of servers, which can refuse a call."]
         : []),
@@ -97,6 +101,16 @@ export async function printMatrix(context: CliContext, flags: MatrixFlags): Prom
   }
   output.prose(originLine(origin));
   return exitCodes.done;
+}
+
+/** The column of the names. They are shortened in the middle where they still differ then; otherwise they stay whole. */
+function nameColumn(clients: readonly Column[], rows: readonly (readonly string[])[], width: number): Column {
+  const widthOf = ({ title }: Column, at: number) =>
+    2 + Math.max(textWidth(title), ...rows.map((row) => textWidth(row[at + 1] ?? "")));
+  const room = width - clients.reduce((sum, column, at) => sum + widthOf(column, at), 0);
+  const shortened = new Set(rows.map(([name = ""]) => fitName(name, room)));
+  const title = "TOOL";
+  return shortened.size === rows.length ? { title, canShrink: true, isName: true } : { title };
 }
 
 /** The clients of the configuration, those with a token, and the command line. */

@@ -25,6 +25,7 @@ import { shortPath } from "../config/find-config-files.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
+import { printReport } from "../output/print-report.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
 import { clientIdentity } from "./client-identity.ts";
 import { explainRequest, explanationLines } from "./explain-request.ts";
@@ -72,7 +73,7 @@ export async function testPolicies(context: CliContext, given: readonly string[]
       ...lines.map((line) => `  ${line}`),
     );
   }
-  if (diagnostics.length > 0) output.print(formatDiagnostics(diagnostics));
+  if (diagnostics.length > 0) printReport(context, formatDiagnostics(diagnostics));
   output.print(`${results.length - failed.length} passed, ${failed.length} failed`);
   if (hasErrors(diagnostics)) return exitCodes.usage;
   return failed.length === 0 ? exitCodes.done : exitCodes.failed;

@@ -10,24 +10,34 @@ import { CodedError, didYouMean } from "@toolcrib/diagnostics";
 import { describePause } from "@toolcrib/guards";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { type Decision, type PolicyRequest, type PolicyTarget, ToolPatterns } from "@toolcrib/policy";
-import { type AuditCall, openAuditReader, SeenLabels } from "@toolcrib/store";
+import { type AuditCall, jsonDigest, SeenLabels } from "@toolcrib/store";
 import { type Identity, identityKey, isOperator } from "@toolcrib/tool";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { loadConfigOrDefaults } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { readPauses } from "../guards/open-pauses.ts";
+import { type FoundPauses, findPauses, unknownPausesLine } from "../guards/open-pauses.ts";
 import { pauseWords } from "../guards/pause.ts";
 import { reasonLine, safeLine } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
+import { asTyped } from "../serve/source-table.ts";
 import { parseArguments } from "../tools/call-arguments.ts";
 import { didYouMeanTool, suggestTools } from "../tools/tool-names.ts";
+import {
+  type ApprovableCall,
+  type AskedCall,
+  findAskedCall,
+  findWaiting,
+  type WaitingOnes,
+  waitingLines,
+} from "./asked-call.ts";
 import { clientIdentity, warnAboutUnknownClients } from "./client-identity.ts";
 import { explainRequest, explanationLines } from "./explain-request.ts";
 import {
   findRenamed,
   findTarget,
   isNameOf,
+  type LimitQuestion,
   openPolicySituation,
   originLine,
   type PolicySituation,
@@ -44,29 +54,35 @@ export interface WhyFlags {
 
 /** Runs the command. */
 export async function explainWhy(context: CliContext, what: string, flags: WhyFlags): Promise<ExitCode> {
-  const call = await findCall(context, what);
-  const recordedTool = (call?.intent?.data ?? call?.completion?.data)?.tool;
-  const about = call === undefined ? what : recordedTool;
-  const situation = await openPolicySituation(context, { onDisk: flags.onDisk, about });
+  const asked = await findAskedCall(context, what, flags.client);
+  const about = asked === undefined ? what : toolOf(asked);
+  const requestIn = async (found: Pick<PolicySituation, "policy" | "targets">) =>
+    asked === undefined
+      ? requestOf(context, await ownNameOf(context, what, found), flags, found)
+      : askedRequest(context, asked, found);
+  const situation = await openPolicySituation(context, {
+    onDisk: flags.onDisk,
+    about,
+    limitQuestion: async (found) => questionOf(await requestIn(found)),
+  });
   using policy = await openOfflinePolicy(situation.policy);
   if (flags.client !== undefined) warnAboutUnknownClients(context, situation, [flags.client]);
-  const asked =
-    call === undefined
-      ? requestOf(context, await ownNameOf(context, what, situation), flags, situation)
-      : recordedRequest(context, call, situation);
-  const request = await withSeenLabels(context, asked);
+  const known = await requestIn(situation);
+  if (known === undefined) throw unknownTarget(situation, about ?? what);
+  const request = await withSeenLabels(context, known);
   const explanation = await explainRequest(policy, request);
   const { output } = context;
   const { decision, policies, unmetForbids, change } = explanation;
   const { identity, action, target } = request;
-  const recorded = call === undefined ? undefined : recordOf(call);
+  const recorded = asked?.recorded && recordOf(asked.recorded);
   const { id, wireName, server } = target;
   const isCall = action === "call" && decision.kind === "allow";
   const paused = { id, wireName, server: server.id, identity };
-  const pause = isCall
-    ? (await readPauses(context, situation.policy)).find(paused, context.now())
-    : undefined;
+  const pauses: FoundPauses | undefined = isCall ? await findPauses(context, situation.policy) : undefined;
+  const pause = pauses?.pauses?.find(paused, context.now());
+  const limit = isCall ? situation.limit : undefined;
   const block = action === "call" ? situation.blocked?.find((one) => one.id === id) : undefined;
+  const waiting = isCall ? await findWaiting(context, approvableOf(request, asked, flags)) : undefined;
   output.json({
     client: { issuer: identity.issuer, subject: identity.subject, name: identity.name },
     action,
@@ -80,11 +96,16 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
       ? {}
       : { blocked: { code: block.code, rule: block.rule, reason: block.reason, change: block.change } }),
     ...(pause === undefined ? {} : { paused: { kind: pause.kind, name: pause.name } }),
+    ...(pauses?.problem === undefined ? {} : { pausesProblem: pauses.problem.message }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(waiting === undefined ? {} : { waiting: waitingIds(waiting) }),
     ...(recorded === undefined ? {} : { recorded }),
   });
   output.print(output.style("bold", safeLine(`"${identity.name}" ${action} "${target.id}"`)));
   if (recorded !== undefined) output.prose(...recordedLines(recorded), "", "With the policy as it is now:");
-  output.prose(...explanationLines(explanation));
+  // What a policy file says stays as it is there.
+  const typed = (line: string) => (line.startsWith("  ") ? line : asTyped(line, context));
+  output.prose(...explanationLines(explanation).map(typed));
   const waived = situation.policy.waiveApproval;
   if (block !== undefined) {
     const text = isCall ? "But no call is made" : "No call would be made, if the policy allowed it";
@@ -95,21 +116,73 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
     ...furtherLines(policy, request, decision, {
       waived,
       flags,
-      isRecorded: call !== undefined,
+      isRecorded: asked !== undefined,
       knowsBlocks: situation.blocked !== undefined,
-    }),
+      knowsLimits: limit !== undefined,
+    }).map(typed),
   );
+  if (waiting !== undefined) output.prose(...waitingLines(context, waiting).map(safeLine));
+  if (limit !== undefined && limit !== null) {
+    const { code, message, hint } = limit;
+    output.prose("", safeLine(`But a limit refuses it now (${code}): ${message}`));
+    if (hint !== undefined) output.prose(typed(safeLine(hint)));
+  }
   if (pause !== undefined) {
     const { kind, name, expiresAt } = pause;
     const end = expiresAt === undefined ? "" : ` until ${new Date(expiresAt).toISOString()}`;
     output.prose("", safeLine(`But ${describePause(pause)} is paused${end}, so that the call is refused`));
     output.print(`Resume it: ${ownCommand(context)} resume ${pauseWords({ kind, name })}`);
   }
+  if (pauses?.problem !== undefined) output.prose("", unknownPausesLine(context, pauses.problem));
   output.prose("", originLine(situation.origin));
-  // A recorded call that was made was not paused.
-  const isPaused = pause !== undefined && (recorded === undefined || recorded.outcome === "denied");
-  const isRefused = decision.kind === "deny" || block !== undefined || isPaused;
+  // A recorded call that was made was neither paused nor beyond a limit.
+  const isHindered = pause !== undefined || pauses?.problem !== undefined || (limit ?? null) !== null;
+  const isStopped = isHindered && (recorded === undefined || recorded.outcome === "denied");
+  const isRefused = decision.kind === "deny" || block !== undefined || isStopped;
   return isRefused ? exitCodes.denied : exitCodes.done;
+}
+
+/** Returns the id of the tool of a call. */
+function toolOf({ recorded, waiting }: AskedCall): string | undefined {
+  return waiting?.tool ?? (recorded?.intent?.data ?? recorded?.completion?.data)?.tool;
+}
+
+function questionOf(request: PolicyRequest | undefined): LimitQuestion | undefined {
+  if (request === undefined || request.action !== "call") return undefined;
+  return { target: request.target.id, identity: request.identity };
+}
+
+/** Returns the call as approvals know it: with the digest of its arguments, where these are known. */
+function approvableOf(
+  { target, identity, call }: PolicyRequest,
+  asked: AskedCall | undefined,
+  { client, args }: WhyFlags,
+): ApprovableCall {
+  const { recorded, waiting } = asked ?? {};
+  const tool = target.id;
+  if (waiting !== undefined) return { tool, client: identity, argumentsDigest: waiting.argumentsDigest };
+  if (recorded !== undefined) {
+    const argumentsDigest = (recorded.intent?.data ?? deniedData(recorded))?.argumentsDigest;
+    return { tool, client: identity, argumentsDigest };
+  }
+  // Without --client, the question is about the tool: the operator's own calls never wait.
+  const of = client === undefined ? undefined : identity;
+  return { tool, client: of, argumentsDigest: args === undefined ? undefined : jsonDigest(call?.args ?? {}) };
+}
+
+function deniedData({ completion }: AuditCall): { readonly argumentsDigest?: string } | undefined {
+  return completion?.type === "call.denied"
+    ? (completion.data as { readonly argumentsDigest?: string })
+    : undefined;
+}
+
+function waitingIds({ exact, others }: WaitingOnes): readonly object[] {
+  const shown = ({ id, client }: WaitingOnes["exact"][number], isExact: boolean) => ({
+    approval: id,
+    client: client.name,
+    isExact,
+  });
+  return [...exact.map((one) => shown(one, true)), ...others.map((one) => shown(one, false))];
 }
 
 /** Lines about approvals besides the policy, and about arguments that are not known. */
@@ -122,20 +195,24 @@ function furtherLines(
     flags,
     isRecorded,
     knowsBlocks,
+    knowsLimits,
   }: {
     readonly waived: readonly string[];
     readonly flags: WhyFlags;
     readonly isRecorded: boolean;
     /** Whether a block by mutability or containment is known, and shown. */
     readonly knowsBlocks: boolean;
+    /** Whether it is known, and shown, that a limit would refuse the call now. */
+    readonly knowsLimits: boolean;
   },
 ): readonly string[] {
   if (decision.kind === "deny" || request.action !== "call") return [];
   const { target, identity } = request;
+  const checked = knowsLimits ? "Hooks are" : "Limits, windows of time and hooks are";
   const lines = [
     knowsBlocks
-      ? "Limits and hooks are checked at each call"
-      : "This is the decision of the policy alone: the mutability and containment that the operator declared for the server, limits and hooks are checked at each call",
+      ? `${checked} checked at each call`
+      : "This is the decision of the policy alone: the mutability and containment that the operator declared for the server, limits, windows of time and hooks are checked at each call",
   ];
   const { seenLabels = [] } = request.call ?? {};
   if (seenLabels.length > 0)
@@ -180,16 +257,6 @@ async function withSeenLabels(context: CliContext, request: PolicyRequest): Prom
   return { ...request, call: { ...call, seenLabels } };
 }
 
-/** Returns the call that `what` is the id of, or the start of the id. */
-async function findCall({ options }: CliContext, what: string): Promise<AuditCall | undefined> {
-  if (!/^[0-9A-Za-z_-]{8,200}$/.test(what)) return undefined;
-  await using reader = await openAuditReader({ home: options.home });
-  const records = await reader.list({ callId: what, limit: 100 });
-  const ids = new Set(records.map(({ data }) => (data as { readonly callId: string }).callId));
-  const [id] = ids.has(what) ? [what] : ids;
-  return ids.size > 1 && !ids.has(what) ? undefined : id === undefined ? undefined : await reader.show(id);
-}
-
 /** A call as the audit trail has it. */
 interface RecordedCall {
   readonly callId: string;
@@ -220,7 +287,11 @@ function recordedLines({ callId, outcome, rule, reason }: RecordedCall): readonl
 }
 
 /** Returns the id of a tool that the configuration gave another name; any other name as it is. */
-async function ownNameOf(context: CliContext, name: string, { targets }: PolicySituation): Promise<string> {
+async function ownNameOf(
+  context: CliContext,
+  name: string,
+  { targets }: Pick<PolicySituation, "targets">,
+): Promise<string> {
   if (findTarget(targets, name) !== undefined) return name;
   return (await findRenamed(context, targets, name))?.id ?? name;
 }
@@ -229,24 +300,34 @@ function requestOf(
   context: CliContext,
   name: string,
   { client = "cli", args, list }: WhyFlags,
-  situation: PolicySituation,
-): PolicyRequest {
-  const target = requireTarget(situation, name);
+  situation: Pick<PolicySituation, "policy" | "targets">,
+): PolicyRequest | undefined {
+  const target = findTarget(situation.targets, name);
+  if (target === undefined) return undefined;
   const identity = clientIdentity(situation, client);
   if (list === true) return { identity, action: "list", target };
   const given = args === undefined ? {} : parseArguments(args, "--args", "--args");
   return callRequest({ identity, target, args: given, depth: 0 }, context.now());
 }
 
-function recordedRequest(context: CliContext, call: AuditCall, situation: PolicySituation): PolicyRequest {
-  const data = call.intent?.data ?? call.completion?.data;
-  const { client, tool, depth, preview } = data as {
+function askedRequest(
+  context: CliContext,
+  { recorded, waiting }: AskedCall,
+  { targets }: Pick<PolicySituation, "targets">,
+): PolicyRequest | undefined {
+  const data = recorded?.intent?.data ?? recorded?.completion?.data;
+  const { client, tool, depth, preview } = (data ?? {
+    ...waiting,
+    depth: 0,
+    preview: waiting?.arguments,
+  }) as {
     readonly client: { readonly issuer?: string; readonly subject?: string; readonly name: string };
     readonly tool: string;
     readonly depth: number;
     readonly preview?: unknown;
   };
-  const target = requireTarget(situation, tool);
+  const target = findTarget(targets, tool);
+  if (target === undefined) return undefined;
   const { issuer = "", subject = client.name, name } = client;
   const identity: Identity = { issuer, subject, name, roles: [] };
   const args = isJsonObject(preview) ? preview : {};
@@ -280,16 +361,11 @@ function callRequest(
   return { identity, action: "call", target, call };
 }
 
-/**
- * @throws {CliError} `CLI_TOOL_NOT_FOUND`; `CLI_SERVER_NOT_READY` where its server is not available
- * @throws {CodedError} `TOOL_UNAVAILABLE` where it waits for approval
- */
-function requireTarget({ targets, unavailable, waiting }: PolicySituation, name: string): PolicyTarget {
-  const target = findTarget(targets, name);
-  if (target !== undefined) return target;
+/** Returns the error `CLI_TOOL_NOT_FOUND`; `CLI_SERVER_NOT_READY` where its server is not available, `TOOL_UNAVAILABLE` where it waits for approval. */
+function unknownTarget({ targets, unavailable, waiting }: PolicySituation, name: string): CodedError {
   if (waiting !== undefined) {
     const what = waiting.isChanged ? "changed after it was accepted, and waits" : "waits";
-    throw new CodedError(
+    return new CodedError(
       "TOOL_UNAVAILABLE",
       `The tool "${name}" ${what} for approval: no client is offered it`,
       {
@@ -301,13 +377,13 @@ function requireTarget({ targets, unavailable, waiting }: PolicySituation, name:
   if (server !== undefined) {
     const { id, kind, state, reason } = server;
     const why = reason === undefined ? "" : `: ${reasonLine(reason)}`;
-    throw new CliError(
+    return new CliError(
       "CLI_SERVER_NOT_READY",
       `"${name}" is not known: the ${kind} "${id}" is ${state}${why}`,
       { hint: "try again when it is ready; see toolcrib status" },
     );
   }
-  throw new CliError(
+  return new CliError(
     "CLI_TOOL_NOT_FOUND",
     `No tool, resource or prompt, and no recorded call is called "${name}"`,
     { hint: suggestionOf(name, targets) ?? "see toolcrib list, and toolcrib audit list --long for calls" },

@@ -5,6 +5,7 @@ import { findReachableGateways } from "../access/open-tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine, safeText } from "../output/output.ts";
+import { printReport } from "../output/print-report.ts";
 import type { ReloadOutcome } from "./config-reloader.ts";
 
 /** Runs the command. */
@@ -28,17 +29,18 @@ export async function reloadGateways(context: CliContext): Promise<ExitCode> {
 }
 
 function show(
-  { output }: CliContext,
+  context: CliContext,
   outcome: ReloadOutcome & { readonly url: string },
   isNamed: boolean,
 ): void {
+  const { output } = context;
   const { url, applied, needsRestart, incomplete = [], error, warnings, loadedAt } = outcome;
   if (isNamed) output.print(`${safeLine(url)}:`);
   if (error !== undefined) {
     output.print(
       `${output.style("yellow", "not applied")}: the configuration has errors, and nothing was changed`,
     );
-    output.print(safeText(error));
+    printReport(context, safeText(error));
     return;
   }
   for (const path of applied) output.print(`${output.style("green", "applied")} ${safeLine(path)}`);
@@ -54,5 +56,5 @@ function show(
     const since = loadedAt === undefined ? "" : `, since ${safeLine(loadedAt)}`;
     output.prose(`Nothing to apply: the configuration in the files is already in use${since}`);
   }
-  if (warnings !== undefined) output.print(safeText(warnings));
+  if (warnings !== undefined) printReport(context, safeText(warnings));
 }

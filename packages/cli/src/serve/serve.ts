@@ -18,6 +18,7 @@ import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { noteWarning, noteWrapped } from "../output/note-wrapped.ts";
 import { type Output, safeLine } from "../output/output.ts";
+import { noteReport } from "../output/print-report.ts";
 import { reportError } from "../output/report-error.ts";
 import { version } from "../version.ts";
 import { announce, announceLate, announceServers } from "./announce.ts";
@@ -67,6 +68,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   const { promise: started, resolve: endStart } = Promise.withResolvers<void>();
   const reading = {
     lintsMany: optimizeMeanwhile,
+    givenToken: flags.stdio === true ? undefined : defaultTokenName,
     writeLater: (write: () => Promise<void>) => void started.then(write),
   };
   const load = async (read: ReadFiles) => {
@@ -75,7 +77,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   };
   const read = new ReadFiles();
   const loaded = await load(read);
-  if (loaded.warnings.length > 0) output.note(formatDiagnostics(loaded.warnings), "");
+  if (loaded.warnings.length > 0) noteReport(context, formatDiagnostics(loaded.warnings));
   await using programLog = openProgramLog(context);
   const isQuiet = flags.quiet === true || flags.stdio === true;
   const start: Start = { isShown: !isQuiet && !options.isJson, startedAt: context.now(), board: undefined };

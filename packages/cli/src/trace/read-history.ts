@@ -22,7 +22,7 @@ const depthMax = 64;
  * @throws {CliError} `CLI_CALL_NOT_FOUND`, `CLI_USAGE` where several calls match
  */
 export async function readHistory(reader: TrailReader, id: string): Promise<CallHistory> {
-  const callId = id === "last" ? await lastCallId(reader) : await findCallId(reader, id);
+  const callId = id === "last" ? await lastCallId(reader) : await findCallId(reader, id, "trace");
   const call = await reader.show(callId);
   if (call === undefined) throw unknownCall(id);
   const calls = allCalls(call);

@@ -67,6 +67,7 @@ function callDetails({ intent, completion }: AuditCall): readonly string[] {
     done?.resultBytes === undefined ? undefined : `${done.resultBytes} bytes`,
     ended?.code,
     denied?.reason,
+    denied?.isApprovalReturned === true ? "its approval is valid again" : undefined,
     done?.outcome === "tool_error"
       ? "the tool answered with an error, whose text the audit trail does not keep"
       : undefined,
@@ -88,6 +89,7 @@ function callFacts({ intent, completion }: AuditCall): { readonly [name: string]
     containment: asked?.containment,
     continues: asked?.continues,
     isRepeated: asked?.isRepeated,
+    isApprovalReturned: denied?.isApprovalReturned,
     labels: done?.labels ?? asked?.labels,
     resultBytes: done?.resultBytes,
     code: ended?.code,

@@ -177,10 +177,12 @@ async function admitChecked(
     };
   }
   const { approval, journal, isContinued } = passed;
+  /** Gives back what the call has taken. @returns the approval for the record, where it is valid again */
   const giveBack = async () => {
-    await passed.giveBack?.();
+    const isValidAgain = await passed.giveBack?.();
     if (isContinued && journal !== undefined) deps.journals.giveBack(journal);
     if (made?.outcome !== undefined) made.journal.returnMade(made.key);
+    return isValidAgain === true ? ({ approval, isApprovalReturned: true } as const) : undefined;
   };
   const isChecked =
     approval !== undefined || isContinued || continuesApproved || hooked?.checksArguments === true;
@@ -201,8 +203,8 @@ async function admitChecked(
       ? deps.callLimits?.take(target, origin, () => jsonSize(args, deps.limits.resultMaxBytes))
       : undefined;
   if (taken !== undefined && "error" in taken) {
-    await giveBack();
-    return { refusal: { ...facts, ...taken, hooks: hooked?.takeRecords() } };
+    const returned = await giveBack();
+    return { refusal: { ...facts, ...taken, ...returned, hooks: hooked?.takeRecords() } };
   }
   // Record the intent before anything is executed.
   const intent = {
@@ -217,8 +219,8 @@ async function admitChecked(
     const labels = deps.labels?.factsOf(labelled);
     await deps.log.intent(call.subject, { ...facts, ...intent, hooks, containment, fingerprints, ...labels });
   } catch (cause) {
-    await giveBack();
-    return { refusal: { ...facts, error: unrecordedError(cause), hooks } };
+    const returned = await giveBack();
+    return { refusal: { ...facts, ...returned, error: unrecordedError(cause), hooks } };
   }
   const caller = isChecked ? checkedOrigin(origin) : origin;
   return { args, call, caller, hooked, intent, spend: taken?.spend, journal, made };

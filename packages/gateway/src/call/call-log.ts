@@ -131,12 +131,14 @@ export class CallLog {
       readonly rule?: string | undefined;
       /** Whether it was refused because it has no approval. */
       readonly isApprovalMissing?: boolean;
-      /** Id of the approval that it needs. */
+      /** Id of the approval that it needs, or had. */
       readonly approval?: string | undefined;
+      /** Whether that approval is valid again. */
+      readonly isApprovalReturned?: true;
       readonly hooks?: HookRecords;
     },
   ): void {
-    const { argumentsDigest, preview, decision, error, approval, hooks } = facts;
+    const { argumentsDigest, preview, decision, error, approval, isApprovalReturned, hooks } = facts;
     const code = decision?.code ?? error?.code ?? "CALL_REFUSED";
     const reason = decision?.reason ?? error?.message;
     const rule = decision?.rule ?? facts.rule;
@@ -150,7 +152,7 @@ export class CallLog {
       rule,
       code,
       reason,
-      ...(approval === undefined ? undefined : { approval }),
+      ...(approval === undefined ? undefined : { approval, isApprovalReturned }),
       ...(hooks === undefined ? undefined : { hooks }),
     });
     const { metrics, logger } = this.#deps;

@@ -131,7 +131,12 @@ function beginCall(deps: GovernedCallDeps, target: CallTarget, origin: CallOrigi
 function refuse({ log }: GovernedCallDeps, call: BegunCall, refusal: Refusal): CallOutcome {
   log.denied(call, refusal);
   const { callId } = call.subject;
-  if (refusal.decision !== undefined) return { ...refusal.decision, kind: "denied", callId };
+  const { decision } = refusal;
+  if (decision !== undefined) {
+    // The record has the client, and the arguments that the decision can depend on.
+    const { hint = `toolcrib why ${callId} shows what would allow it` } = decision;
+    return { ...decision, hint, kind: "denied", callId };
+  }
   return { kind: "failed", callId, error: refusal.error };
 }
 

@@ -1,11 +1,13 @@
 /** Opens what the policy of a running gateway depends on: its files, and the labels that clients have seen. */
 
+import type { CallLimits } from "@toolcrib/admission";
 import type { LivePolicies } from "@toolcrib/cedar";
 import type { PolicyConfig } from "@toolcrib/config";
-import { type Logger, messageOf } from "@toolcrib/diagnostics";
+import { type CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import { findIdleRules, type PolicyTargets, warnAboutIdleRules } from "@toolcrib/inventory";
 import { createClientAttributes, type FilePolicies } from "@toolcrib/policy";
 import { type AuditStore, SeenLabels } from "@toolcrib/store";
+import { type Identity, ownNamespace } from "@toolcrib/tool";
 import type { GatewayCore } from "../gateway-core.ts";
 
 type PoliciesConfig = Parameters<typeof findIdleRules>[0] & { readonly policy: PolicyConfig };
@@ -135,6 +137,38 @@ export interface PolicySituation extends PolicyTargets {
   readonly policy: PolicyConfig;
   /** Digest of the policies in force; absent where there are no policy files. */
   readonly digest?: string;
+  /** The limit that would refuse the call of the question; null where none would, absent without a question. */
+  readonly limit?: RefusingLimit | null;
+}
+
+/** A call about which the operator asks whether a limit would refuse it now. */
+export interface LimitQuestion {
+  /** Id of a tool, resource or prompt. */
+  readonly target: string;
+  readonly identity: Identity;
+}
+
+/** A limit that would refuse a call now, as the caller would read it. */
+export interface RefusingLimit extends Pick<CodedError, "code" | "message" | "hint"> {
+  /** `limit.` and the name of the limit. */
+  readonly rule: string;
+}
+
+/** Returns the limit that would refuse a call now. Counts nothing. */
+export function refusingLimitOf(
+  limits: CallLimits | undefined,
+  { targets }: Pick<PolicyTargets, "targets">,
+  { target: id, identity }: LimitQuestion,
+): RefusingLimit | null {
+  const target = targets.find((one) => one.id === id);
+  if (target === undefined) return null;
+  const { wireName, server } = target;
+  const isOwn = server.id === ownNamespace;
+  const asked = { id: target.id, wireName, server: server.id, shownName: wireName, isOwn };
+  const refusal = limits?.wouldRefuse(asked, { identity });
+  if (refusal === undefined) return null;
+  const { code, message, hint } = refusal.error;
+  return { code, message, hint, rule: refusal.rule };
 }
 
 /** Returns the policy in force with what it decides about. @param live the policy files; undefined where there are none */
