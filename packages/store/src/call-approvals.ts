@@ -130,7 +130,7 @@ export class CallApprovals {
   async request(call: ExactCall, show: () => ShownCall | undefined): Promise<CallPermission> {
     const known = this.#current(await this.#file.read()).get(digestOfCall(call));
     // Without a change, no lock is taken: a client that repeats a call that waits writes nothing.
-    if (known?.state === "pending" || known?.state === "denied") return toPermission(known);
+    if (isAnswered(known)) return toPermission(known);
     return this.#file.change((records) => this.#decide(records, call, show));
   }
 
@@ -203,7 +203,7 @@ export class CallApprovals {
       records.set(digest, { ...known, state: "used" });
       return { kind: "approved", id, used: known };
     }
-    if (known?.state === "pending" || known?.state === "denied") return toPermission(known);
+    if (isAnswered(known)) return toPermission(known);
     const { issuer, subject, name } = call.client;
     const waiting = records
       .values()
@@ -275,6 +275,11 @@ function undecidedWith(
         (call.state === "pending" ||
           (decision === "denied" && (call.state === "approved" || call.state === "used"))),
     );
+}
+
+/** Whether a call waits or is denied: to request it changes nothing. */
+function isAnswered(known: CallApproval | undefined): known is CallApproval {
+  return known !== undefined && known.state !== "approved" && known.state !== "used";
 }
 
 function toPermission({ id, state, expiresAt }: CallApproval): CallPermission {
