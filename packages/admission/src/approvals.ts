@@ -100,11 +100,12 @@ export class Approvals {
   }
 
   /**
-   * Decides about a call that waits. A denial also ends an approval that is not used up.
+   * Decides about a call that waits. A denial also ends an approval: one that a call has used is not given back.
    *
    * @param by the operator, or the client whose person answered a form.
    * @param through how the person answered. @default the command line or the API
-   * @returns the call; undefined when there is no call with this id to decide about.
+   * @returns the call, with `isUsed` where a call has used the approval and may have been made; undefined when there is
+   *   no call with this id to decide about.
    * @throws {AdmissionError} `APPROVAL_OUTDATED` for an approval of the operator that would not count any more.
    * @throws {StoreError} when the decision cannot be stored.
    */
@@ -113,7 +114,7 @@ export class Approvals {
     decision: "approved" | "denied",
     by: Identity,
     through?: "elicitation",
-  ): Promise<PendingCall | undefined> {
+  ): Promise<(PendingCall & { readonly isUsed?: true }) | undefined> {
     if (decision === "approved" && through === undefined) await this.#assertCounts(id);
     const decided = await this.#deps.calls?.decide(id, decision, by);
     if (decided === undefined) return undefined;
@@ -128,7 +129,7 @@ export class Approvals {
       decidedBy: toAuditClient(by),
       ...(through === undefined ? {} : { through }),
     });
-    return this.#toPending(decided);
+    return { ...this.#toPending(decided), ...(decided.isUsed === true ? { isUsed: true } : {}) };
   }
 
   /** @throws {AdmissionError} `APPROVAL_OUTDATED` */

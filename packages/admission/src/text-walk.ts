@@ -3,13 +3,15 @@
  *
  * Invariant: it returns all texts or none. A value that has more than the walk may read, or parts that nobody can read
  * without running code of others (accessors, proxies, instances of classes with a state of their own), has none. It runs
- * no such code but that of the name, message and stack of an error, and cannot see private fields of subclasses of Error.
+ * no such code, and cannot see private fields of subclasses of Error nor what their methods return.
  */
 
 import { inspect, types } from "node:util";
 
 /** Objects that one walk reads. */
 const maxObjects = 10_000;
+/** Items of lists, entries and fields that one walk reads: listing them takes longer than reading their texts. */
+const maxMembers = 50_000;
 /** UTF-16 units of the texts of one walk, with the names of fields. */
 const maxUnits = 1_000_000;
 /** Bytes of one array of bytes. */
@@ -20,9 +22,29 @@ const plainPrototypes: ReadonlySet<unknown> = new Set([
   ...[Object, Array, Map, Set, Date, Function].map(({ prototype }): unknown => prototype),
 ]);
 
+/** The prototypes of errors of the runtime, whose accessors are no code of others. */
+const nativeErrorPrototypes: ReadonlySet<unknown> = new Set(
+  [
+    Error,
+    AggregateError,
+    EvalError,
+    RangeError,
+    ReferenceError,
+    SyntaxError,
+    TypeError,
+    URIError,
+    DOMException,
+  ].map(({ prototype }): unknown => prototype),
+);
+/** What logs and inspection read of every error. */
+const readOfErrors = ["name", "message", "stack", "cause", Symbol.toStringTag];
+/** The accessor by which V8 returns the stack of any error. */
+const nativeStack = Reflect.getOwnPropertyDescriptor(new Error(), "stack")?.get;
+
 /** One walk through values that belong together. What it has read once is not read again. */
 export class TextWalk {
   #objectsLeft = maxObjects;
+  #membersLeft = maxMembers;
   #unitsLeft = maxUnits;
   readonly #seen = new Set<object>();
 
@@ -60,11 +82,13 @@ export class TextWalk {
     texts.push(text);
   }
 
-  /** Whether an object is small enough to list its parts. */
+  /** Whether an object is small enough to read its parts. Counts them. */
   #hasRoomFor(one: object): boolean {
     if (ArrayBuffer.isView(one)) return one.byteLength <= maxBytes;
-    const size = Array.isArray(one) ? one.length : types.isMap(one) || types.isSet(one) ? one.size : 0;
-    return size <= this.#unitsLeft;
+    if (Array.isArray(one) && one.length > this.#membersLeft) return false;
+    const entries = types.isMap(one) || types.isSet(one) ? one.size : 0;
+    this.#membersLeft -= entries + Object.keys(one).length;
+    return this.#membersLeft >= 0;
   }
 
   /** Adds the texts of an object, and what it refers to. @returns whether all parts can be read */
@@ -75,20 +99,53 @@ export class TextWalk {
       this.#add(texts, bytes.toString("utf8"));
       return Reflect.ownKeys(one).length === one.length;
     }
-    if (one instanceof Error) for (const text of [one.name, one.message, one.stack]) waiting.push(text);
-    else if (typeof one === "function") this.#add(texts, Function.prototype.toString.call(one));
+    if (one instanceof Error) {
+      // An accessor can return another text the next time.
+      if (!this.#addClasses(one, texts)) return false;
+      for (const text of [one.name, one.message, one.stack]) waiting.push(text);
+    } else if (typeof one === "function") this.#add(texts, Function.prototype.toString.call(one));
     else if (types.isMap(one)) Map.prototype.forEach.call(one, (value, key) => waiting.push(key, value));
     else if (types.isSet(one)) Set.prototype.forEach.call(one, (value) => waiting.push(value));
     for (const key of Reflect.ownKeys(one)) {
-      if (typeof key === "string" && without.includes(key)) continue;
-      if (!Array.isArray(one) || key === "length") this.#add(texts, String(key));
+      if (this.#unitsLeft < 0) return false;
       const field = Reflect.getOwnPropertyDescriptor(one, key);
-      const isOfError = one instanceof Error && key === "stack";
-      if (field !== undefined && "value" in field) waiting.push(field.value);
-      else if (!isOfError) return false;
+      const isValue = field !== undefined && "value" in field;
+      if (isValue && typeof key === "string" && without.includes(key)) continue;
+      if (!Array.isArray(one) || key === "length") this.#add(texts, String(key));
+      if (isValue) waiting.push(field.value);
+      else if (!(one instanceof Error && isStack(key, field))) return false;
     }
     return true;
   }
+
+  /**
+   * Adds what the classes of an error show of it, such as their names.
+   *
+   * @returns whether all of that can be read, and is the same at each time that it is read
+   */
+  #addClasses(error: Error, texts: string[]): boolean {
+    let prototype: object | null = error;
+    while (prototype !== null && !nativeErrorPrototypes.has(prototype)) {
+      if (types.isProxy(prototype)) return false;
+      for (const key of readOfErrors) {
+        const field = Reflect.getOwnPropertyDescriptor(prototype, key);
+        if (field !== undefined && !("value" in field) && !isStack(key, field)) return false;
+        if (typeof field?.value === "string") this.#add(texts, field.value);
+      }
+      const made: unknown = Reflect.getOwnPropertyDescriptor(prototype, "constructor")?.value;
+      if (typeof made === "function") {
+        const name = Reflect.getOwnPropertyDescriptor(made, "name") ?? { value: "" };
+        if (typeof name.value !== "string") return false;
+        this.#add(texts, name.value);
+      }
+      prototype = Reflect.getPrototypeOf(prototype);
+    }
+    return true;
+  }
+}
+
+function isStack(key: string | symbol, field: PropertyDescriptor | undefined): boolean {
+  return key === "stack" && nativeStack !== undefined && field?.get === nativeStack;
 }
 
 /** Whether all that an object has is in its own fields, its entries or its bytes. */

@@ -301,6 +301,13 @@ test("a running gateway shows what waits, and takes the decision over at once", 
   // It does not wait any more, and its approval is not used up.
   assert.match((await run("approve", id, "--deny")).stdout, /^Denied for 10 minutes/);
   assert.match(JSON.stringify(await client.callTool(call)), /exactly this call was denied/);
+  const used = { name: "s__read", arguments: { path: "b" } };
+  const second = /call:[0-9a-f]{16}/.exec(JSON.stringify(await client.callTool(used)))?.[0] ?? "";
+  assert.equal((await run("approve", second, "--yes")).code, 0);
+  assert.equal((await client.callTool(used)).isError, undefined);
+  const late = await run("approve", second, "--deny");
+  assert.match(late.stdout, /^Denied for 10 minutes: s:read .*A call has already used the approval/s);
+  assert.match(JSON.stringify(await client.callTool(used)), /exactly this call was denied/);
   const again = await run("approve", id);
   assert.deepEqual([again.code, /CLI_APPROVAL_NOT_FOUND/.test(again.stderr)], [4, true]);
   // The gateway writes what needs no answer with a delay.

@@ -175,6 +175,59 @@ test("an origin that the operator named is reached at any address, unread and by
   }
 });
 
+test("a plain request is not passed on where its headers would change what its bytes mean", async () => {
+  const received: string[] = [];
+  let answer = "";
+  const origin = createTcpServer((client: Socket) => {
+    client.on("error", () => {});
+    received.push("");
+    client.on("data", (piece: Buffer) => {
+      if (received[received.length - 1] === "") client.end(answer);
+      received[received.length - 1] += piece.toString("latin1");
+    });
+  }).listen(0, "127.0.0.1");
+  await once(origin, "listening");
+  const { port } = origin.address() as AddressInfo;
+  const authority = `127.0.0.1:${port}`;
+  const origins = [{ scheme: "http", host: "127.0.0.1", port }] as const;
+  try {
+    await using fixture = await startProxyFixture({ allow: [], origins });
+    const send = (target: string, lines: readonly string[], body = ""): Promise<string> => {
+      const proxy = new URL(fixture.proxy.url);
+      const socket = connectTcp(Number(proxy.port), proxy.hostname);
+      const head = [`GET http://${authority}${target} HTTP/1.1`, `Host: ${authority}`, ...lines];
+      socket.write(`${head.join("\r\n")}\r\n\r\n${body}`);
+      return readToEnd(socket);
+    };
+    const smuggled = "GET /smuggled HTTP/1.1\r\nHost: x\r\nX-A: 1\r\n\r\n";
+    const length = `Content-Length: ${smuggled.length}`;
+    const refused: readonly (readonly [reason: string, lines: readonly string[], body?: string])[] = [
+      ["content-length", ["Connection: content-length", length], smuggled],
+      ["content-length", ["Connection: close, CONTENT-LENGTH", length], smuggled],
+      ["host", ["Connection: host"]],
+      ["authorization", ["Connection: authorization", "Authorization: Bearer x"]],
+      ["cookie", ["Connection: cookie", "Cookie: a=b"]],
+      ["not chunked", ["Transfer-Encoding: gzip, chunked"], "0\r\n\r\n"],
+    ];
+    for (const [reason, lines, body] of refused) {
+      const text = await send("/a", lines, body);
+      assert.match(text, /^HTTP\/1\.1 400 .*EGRESS_REQUEST_INVALID/s, text);
+      assert.ok(text.includes(reason), text);
+    }
+    assert.deepEqual(received, []);
+    const codes = fixture.events.map((event) => (event.kind === "egress.denied" ? event.code : event.kind));
+    assert.deepEqual(codes, Array(refused.length).fill("EGRESS_REQUEST_INVALID"));
+
+    answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+    assert.match(await send("?q=1", ["Connection: close"]), /^HTTP\/1\.1 200 .*ok$/s);
+    assert.match(received.at(-1) ?? "", /^GET \/\?q=1 HTTP/);
+    answer = "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n";
+    assert.match(await send("/a", ["Connection: close"]), /^HTTP\/1\.1 502 .*EGRESS_RESPONSE_INVALID/s);
+  } finally {
+    origin.close();
+  }
+});
+
 test("the metadata of a cloud is no origin, even if a setting names it", async () => {
   const origins = [{ scheme: "http", host: "169.254.169.254", port: 80 }] as const;
   await using fixture = await startProxyFixture({ allow: [], origins });

@@ -4,6 +4,9 @@
  * first such call after it. They are one file of the home (`approvals/calls.json`), so that every
  * gateway and every command of the home sees them, also after a restart.
  *
+ * Invariant: a used approval stays in the file, marked, for as long as it was valid, and is given back only while the
+ * mark is there. A denial replaces the mark, and a new call can take its place: then it stays used up.
+ *
  * It does not know which calls need an approval, and it makes none.
  */
 
@@ -41,7 +44,7 @@ export interface ShownCall {
   readonly steps?: readonly JsonObject[];
 }
 
-/** A call that waits for the operator, or that the operator decided about. */
+/** A call that waits for the operator, that the operator decided about, or that used an approval up. */
 export interface CallApproval extends ExactCall {
   /** `call:` and the first 16 hexadecimal digits of `digest`, for people. */
   readonly id: string;
@@ -51,7 +54,7 @@ export interface CallApproval extends ExactCall {
   readonly arguments?: JsonObject;
   /** The inner calls of its steps; absent after the decision. */
   readonly steps?: readonly JsonObject[];
-  readonly state: "pending" | "approved" | "denied";
+  readonly state: "pending" | "approved" | "used" | "denied";
   readonly decidedBy?: Approver;
   /** Milliseconds since the epoch. */
   readonly requestedAt: number;
@@ -127,13 +130,14 @@ export class CallApprovals {
   async request(call: ExactCall, show: () => ShownCall | undefined): Promise<CallPermission> {
     const known = this.#current(await this.#file.read()).get(digestOfCall(call));
     // Without a change, no lock is taken: a client that repeats a call that waits writes nothing.
-    if (known !== undefined && known.state !== "approved") return toPermission(known);
+    if (isAnswered(known)) return toPermission(known);
     return this.#file.change((records) => this.#decide(records, call, show));
   }
 
   /**
    * Gives an approval back whose call was not made. It is valid for as long as before. A denial since then stays, and
-   * so does the same call where it waits again: the operator sees it, and decides about it.
+   * so does the same call where it waits again: the operator sees it, and decides about it. An approval whose mark gave
+   * way to other calls stays used up.
    *
    * @param used as `request` returned it.
    * @returns whether the same call can be made by an approval now.
@@ -143,10 +147,10 @@ export class CallApprovals {
     return await this.#file.change((records) => {
       this.#dropExpired(records);
       const known = records.get(used.digest);
-      if (used.expiresAt <= this.#now() || (known ?? used).state !== "approved") return false;
-      if (known === undefined && records.size >= maxCalls) return false;
+      if (used.expiresAt <= this.#now()) return false;
+      if (known?.state !== "approved" && known?.state !== "used") return false;
       // The same call can have been approved again meanwhile. Both approvals count as one: that which is valid for longer.
-      if (known === undefined || known.expiresAt < used.expiresAt) records.set(used.digest, used);
+      if (known.state === "used" || known.expiresAt < used.expiresAt) records.set(used.digest, used);
       return true;
     });
   }
@@ -161,16 +165,17 @@ export class CallApprovals {
 
   /**
    * Decides about a call that waits. The decision is valid for ten minutes, an approval for one call. A denial also ends
-   * an approval that is not used up.
+   * an approval: one that a call has used is not given back.
    *
-   * @returns the call; undefined when there is no call with this id to decide about.
+   * @returns the call, with `isUsed` where a call has used the approval and may have been made; undefined when there is
+   *   no call with this id to decide about.
    * @throws {StoreError} when the decision cannot be stored.
    */
   async decide(
     id: string,
     state: "approved" | "denied",
     { issuer, subject }: Approver,
-  ): Promise<CallApproval | undefined> {
+  ): Promise<(CallApproval & { readonly isUsed?: true }) | undefined> {
     if (undecidedWith(id, state, this.#current(await this.#file.read())) === undefined) return undefined;
     return this.#file.change((records) => {
       this.#dropExpired(records);
@@ -181,7 +186,7 @@ export class CallApprovals {
       // Nobody reads them any more.
       const { arguments: _arguments, steps: _steps, ...kept } = decided;
       records.set(call.digest, kept);
-      return decided;
+      return call.state === "used" ? { ...decided, isUsed: true as const } : decided;
     });
   }
 
@@ -195,18 +200,18 @@ export class CallApprovals {
     const id = idOf(digest);
     const known = records.get(digest);
     if (known?.state === "approved") {
-      records.delete(digest);
+      records.set(digest, { ...known, state: "used" });
       return { kind: "approved", id, used: known };
     }
-    if (known !== undefined) return toPermission(known);
+    if (isAnswered(known)) return toPermission(known);
     const { issuer, subject, name } = call.client;
     const waiting = records
       .values()
       .filter(({ client, state }) => state === "pending" && isSame(client, call.client));
     if ([...waiting].length >= maxPendingPerClient) return { kind: "full" };
     // Somebody searched for two calls with one id: the operator could take one for the other.
-    if (records.values().some((other) => other.id === id)) return { kind: "full" };
-    if (records.size >= maxCalls) throw full(this.#path, `${maxCalls} calls`);
+    if (records.values().some((other) => other.id === id && other.digest !== digest)) return { kind: "full" };
+    if (known === undefined && records.size >= maxCalls) this.#makeRoom(records);
     const shown = show();
     if (shown === undefined || isTooLarge(shown)) return { kind: "too_large" };
     const requestedAt = this.#now();
@@ -224,6 +229,13 @@ export class CallApprovals {
     if (added === undefined) return { kind: "too_large" };
     records.set(digest, added);
     return toPermission(added);
+  }
+
+  /** Removes the oldest mark of a used approval, which can then not be given back. @throws {StoreError} `STORE_FULL` */
+  #makeRoom(records: Map<string, CallApproval>): void {
+    const mark = records.values().find(({ state }) => state === "used");
+    if (mark === undefined) throw full(this.#path, `${maxCalls} calls`);
+    records.delete(mark.digest);
   }
 
   #current(records: ReadonlyMap<string, CallApproval>): ReadonlyMap<string, CallApproval> {
@@ -259,8 +271,15 @@ function undecidedWith(
     .values()
     .find(
       (call) =>
-        call.id === id && (call.state === "pending" || (call.state === "approved" && decision === "denied")),
+        call.id === id &&
+        (call.state === "pending" ||
+          (decision === "denied" && (call.state === "approved" || call.state === "used"))),
     );
+}
+
+/** Whether a call waits or is denied: to request it changes nothing. */
+function isAnswered(known: CallApproval | undefined): known is CallApproval {
+  return known !== undefined && known.state !== "approved" && known.state !== "used";
 }
 
 function toPermission({ id, state, expiresAt }: CallApproval): CallPermission {
@@ -300,7 +319,7 @@ function parseApproval(value: JsonObject): CallApproval | undefined {
   if (!isText(tool) || !isText(server) || !isText(argumentsDigest)) return undefined;
   if (!isText(definitionDigest) || !isText(policyDigest)) return undefined;
   if (stepsDigest !== undefined && !isText(stepsDigest)) return undefined;
-  if (state !== "pending" && state !== "approved" && state !== "denied") return undefined;
+  if (state !== "pending" && state !== "approved" && state !== "used" && state !== "denied") return undefined;
   if (typeof requestedAt !== "number" || typeof expiresAt !== "number") return undefined;
   const call = {
     client: { issuer, subject, name },

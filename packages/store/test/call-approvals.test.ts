@@ -115,6 +115,45 @@ describe("giveBack()", () => {
     assert.deepEqual([(await request()).kind, (await request()).kind], ["approved", "pending"]);
   });
 
+  test("does not end a denial of the approval that the call holds, also by another process", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const home = directory.join("home");
+    const { approvals, clock, request, use } = open(home);
+    const other = open(home);
+    const { id, used } = await use();
+    const denied = await other.approvals.decide(id, "denied", operator);
+    assert.deepEqual([denied?.state, denied?.isUsed], ["denied", true]);
+    assert.equal(await approvals.giveBack(used), false);
+    assert.equal((await request()).kind, "denied");
+    assert.equal((await other.request()).kind, "denied");
+    assert.equal(await other.approvals.decide(id, "approved", operator), undefined);
+    clock.ms = 600_000;
+    assert.equal((await request()).kind, "pending");
+  });
+
+  test("a used approval leaves the file when it expires, or when others need its place", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const home = directory.join("home");
+    const path = join(home, "approvals", "calls.json");
+    const recordsOf = () =>
+      (JSON.parse(readFileSync(path, "utf8")) as { readonly records: JsonObject[] }).records;
+    const { approvals, clock, request, use } = open(home);
+    const { id, used } = await use();
+    assert.deepEqual(await approvals.pending(), []);
+    const [{ digest: _digest, id: _id, ...mark }] = recordsOf() as [JsonObject];
+    assert.equal(mark["arguments"], undefined);
+    const marks = Array.from({ length: 999 }, (_, at) => withDigest({ ...mark, argumentsDigest: `${at}` }));
+    writeFileSync(path, JSON.stringify({ format: 1, records: [...recordsOf(), ...marks] }));
+    assert.equal((await request("sha256:b")).kind, "pending");
+    assert.equal(recordsOf().length, 1000);
+    // Without its mark, nobody can deny it, and so it stays used up.
+    assert.equal(await approvals.decide(id, "denied", operator), undefined);
+    assert.equal(await approvals.giveBack(used), false);
+    clock.ms = 600_000;
+    assert.equal((await request("sha256:c")).kind, "pending");
+    assert.equal(recordsOf().length, 2);
+  });
+
   test("adds nothing to a file without a place", async () => {
     await using directory = await makeTemporaryDirectory();
     const home = directory.join("home");
@@ -122,8 +161,8 @@ describe("giveBack()", () => {
     const { used } = await use();
     await request("sha256:b");
     const path = join(home, "approvals", "calls.json");
-    const [{ digest: _digest, id: _id, ...one }] = (
-      JSON.parse(readFileSync(path, "utf8")) as { readonly records: [JsonObject] }
+    const [, { digest: _digest, id: _id, ...one }] = (
+      JSON.parse(readFileSync(path, "utf8")) as { readonly records: [JsonObject, JsonObject] }
     ).records;
     const records = Array.from({ length: 1000 }, (_, at) => withDigest({ ...one, argumentsDigest: `${at}` }));
     writeFileSync(path, JSON.stringify({ format: 1, records }));
@@ -226,17 +265,24 @@ test("twenty calls of one client can wait, beside those that are decided and tho
   assert.equal((await request("20", "other")).kind, "pending");
 });
 
-test("nothing is left of calls that were made", async () => {
+test("of a call that was made, only a mark is left, for as long as its approval was valid", async () => {
   await using directory = await makeTemporaryDirectory();
-  const home = directory.join("home");
-  const approvals = new CallApprovals(home, { now: () => 1, randomBytes });
-  const request = () => approvals.request(call, () => ({ arguments: {} }));
+  const path = join(directory.join("home"), "approvals", "calls.json");
+  const clock = { ms: 1 };
+  const approvals = new CallApprovals(directory.join("home"), { now: () => clock.ms, randomBytes });
+  const request = () => approvals.request(stepped, () => ({ arguments: { text: "x" }, steps: [{}] }));
   const asked = await request();
   assert.ok(asked.kind === "pending");
   await approvals.decide(asked.id, "approved", operator);
-  assert.ok(existsSync(join(home, "approvals", "calls.json")));
-  assert.equal((await request()).kind, "approved");
-  assert.ok(!existsSync(join(home, "approvals", "calls.json")));
+  const made = await request();
+  assert.ok(made.kind === "approved");
+  const [mark, ...others] = (JSON.parse(readFileSync(path, "utf8")) as { readonly records: JsonObject[] })
+    .records;
+  assert.deepEqual([mark?.["state"], mark?.["arguments"], mark?.["steps"]], ["used", undefined, undefined]);
+  assert.deepEqual(others, []);
+  clock.ms = 600_001;
+  assert.equal(await approvals.giveBack(made.used), false);
+  assert.ok(!existsSync(path));
 });
 
 describe("a file that something else changed", () => {

@@ -177,7 +177,7 @@ async function decideCall(
   const isDenied = deny === true;
   const call =
     full === true ? await access.call(id) : (await access.waiting()).calls.find((one) => one.id === id);
-  // A denial also ends an approval that is not used up: such a call does not wait.
+  // A denial also ends an approval, used or not: such a call does not wait.
   if (call === undefined && !isDenied) throw callNotFound(id);
   if (call !== undefined && !isDenied) {
     printCall(output, call, full === true);
@@ -188,13 +188,15 @@ async function decideCall(
       return isShown ? notApproved(context) : notShown(context, id);
     }
   }
-  const tool = await access.decide(id, isDenied ? "deny" : "approve");
-  if (tool === undefined) throw callNotFound(id);
+  const decided = await access.decide(id, isDenied ? "deny" : "approve");
+  if (decided === undefined) throw callNotFound(id);
+  const { tool, isUsed = false } = decided;
   const shown = isDenied || call === undefined ? {} : shownOf(call);
-  output.json({ id, tool, ...shown, decision: isDenied ? "denied" : "approved" });
+  const used = isDenied && isUsed ? { isUsed } : {};
+  output.json({ id, tool, ...shown, decision: isDenied ? "denied" : "approved", ...used });
   output.prose(
     isDenied
-      ? `Denied for 10 minutes: ${safeLine(tool)} with these arguments`
+      ? `Denied for 10 minutes: ${safeLine(tool)} with these arguments${isUsed ? ". A call has already used the approval: where it has begun, it is not stopped" : ""}`
       : `Approved for one call within 10 minutes: ${safeLine(tool)} with these arguments. Its client has to repeat the call`,
   );
   return exitCodes.done;

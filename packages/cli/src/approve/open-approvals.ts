@@ -38,8 +38,16 @@ export interface ApprovalAccess extends AsyncDisposable {
   approve(shown: WaitingDefinitions, names: readonly string[] | undefined): Promise<readonly string[]>;
   /** Returns what decides whether calls need an approval. */
   callFacts(): Promise<CallApprovalFacts>;
-  /** Decides about a call. @returns the id of its tool; undefined when no call with this id waits */
-  decide(id: string, decision: CallDecision): Promise<string | undefined>;
+  /** Decides about a call. @returns undefined when there is no call with this id to decide about */
+  decide(id: string, decision: CallDecision): Promise<DecidedCall | undefined>;
+}
+
+/** A call that was decided about. */
+export interface DecidedCall {
+  /** Id of the tool. */
+  readonly tool: string;
+  /** Whether a call has used the approval that a denial ended. @default false */
+  readonly isUsed?: boolean;
 }
 
 /** A source that is starting. */
@@ -128,8 +136,7 @@ function ofRunning(
     async decide(id, decision) {
       const path = `/api/v1/approvals/calls/${decision}?${new URLSearchParams({ id })}`;
       const answer = await firstThatAccepts([running, ...others], (one) => postToGateway(one, path, signal));
-      const { call } = answer as { readonly call: { readonly tool: string } | null };
-      return call?.tool;
+      return (answer as { readonly call: DecidedCall | null }).call ?? undefined;
     },
     async [Symbol.asyncDispose]() {},
   };
@@ -237,10 +244,8 @@ function ofLocal(gateway: Gateway): ApprovalAccess {
       requireListed(approvals.definitions(server), approvableIn(gateway.sources())),
     approve: ({ server, digest }, names) => approvals.approveDefinitions(server, digest, operator, names),
     callFacts: async () => gateway.policySituation(),
-    async decide(id, decision) {
-      const call = await approvals.decideCall(id, decision === "approve" ? "approved" : "denied", operator);
-      return call?.tool;
-    },
+    decide: (id, decision) =>
+      approvals.decideCall(id, decision === "approve" ? "approved" : "denied", operator),
     [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
   };
 }

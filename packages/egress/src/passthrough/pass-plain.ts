@@ -1,7 +1,7 @@
 /**
  * Passes a request in plain HTTP on to an origin that a setting of the operator
  * names, such as a registry of the own network. Other plain requests are refused
- * before they come here.
+ * before they come here, and so are those whose `Connection` removes their framing.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -10,7 +10,7 @@ import { EgressError } from "../egress-error.ts";
 import type { EgressSource, NamedOrigin } from "../egress-types.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { ProxyLimits } from "../proxy/proxy-limits.ts";
-import { connectionOptions, toPairs } from "../proxy/raw-headers.ts";
+import { connectionOptions, toPairs, valuesOf } from "../proxy/raw-headers.ts";
 import { toRefusal } from "../proxy/refusal.ts";
 import { authorityOf } from "./named-origins.ts";
 
@@ -39,6 +39,14 @@ export async function passPlain(pass: PlainPass): Promise<void> {
   );
   try {
     const answer = await send(pass, controller.signal);
+    // Node has removed the chunks; without the header, nothing would say that the rest is encoded.
+    if (valuesOf(answer.rawHeaders, "transfer-encoding").some((value) => value.toLowerCase() !== "chunked")) {
+      answer.destroy();
+      throw new EgressError(
+        "EGRESS_RESPONSE_INVALID",
+        "Cannot pass the response on: its transfer encoding is not chunked",
+      );
+    }
     const headers = passedOn(answer.rawHeaders);
     response.writeHead(answer.statusCode ?? 502, answer.statusMessage, headers.flat());
     await joinStreams(answer, countTo(limits.relayMaxBytes), response);
@@ -63,7 +71,7 @@ async function send(
   const { socket, proxy } = await pipeline.connectNamed(source, origin, signal);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const authority = authorityOf(origin);
-  const path = (request.url ?? "").replace(/^http:\/\/[^/?#]*/i, "") || "/";
+  const path = (request.url ?? "").replace(/^http:\/\/[^/?#]*\/?/i, "/");
   const headers = passedOn(request.rawHeaders).filter(([name]) => name.toLowerCase() !== "host");
   headers.push(["Host", authority], ["Connection", "close"]);
   const isEncoded = request.headers["transfer-encoding"] !== undefined;

@@ -31,6 +31,7 @@ import type { LeafCache } from "./host-cache.ts";
 import type { OpenAuthority } from "./open-local-authority.ts";
 import type { ProxyLimits } from "./proxy-limits.ts";
 import { toPairs, valuesOf } from "./raw-headers.ts";
+import { framingError } from "./read-request.ts";
 import { toRefusal, toRefusalBytes } from "./refusal.ts";
 import { TunnelServer } from "./tunnel-server.ts";
 import { Upstream } from "./upstream.ts";
@@ -259,13 +260,15 @@ class ProxyServer implements AsyncDisposable {
   /** Refuses a request that is not CONNECT, unless an operator's setting names its origin. */
   #onRequest(request: IncomingMessage, response: ServerResponse): void {
     const { source } = this.#requester;
-    const origin = findOrigin(source, "http", originTextOf(request.url ?? ""));
-    if (origin !== undefined) {
+    const { url = "", rawHeaders } = request;
+    const origin = findOrigin(source, "http", originTextOf(url));
+    const framing = framingError(rawHeaders);
+    if (origin !== undefined && framing === undefined) {
       void passPlain({ request, response, source, origin, ...this.#deps });
       return;
     }
-    const error = plainRefusal(request.url ?? "");
-    this.#deps.pipeline.reportRefused(this.#requester, request.url ?? "", error, toPairs(request.rawHeaders));
+    const error = origin === undefined || framing === undefined ? plainRefusal(url) : framing;
+    this.#deps.pipeline.reportRefused(this.#requester, url, error, toPairs(rawHeaders));
     const { status, statusText, contentType, body } = toRefusal(error);
     const headers = { "content-type": contentType, "content-length": body.length, connection: "close" };
     response.writeHead(status, statusText, headers).end(body);

@@ -65,16 +65,27 @@ export function readRequest(exchange: ClientExchange, authority: Authority): Rea
   const requested = valuesOf(headers, "upgrade").join(", ");
   // An offer of HTTP/2 needs no answer; a client that requests another protocol waits for one.
   if (requested !== "" && !/^\s*h2c?\s*$/i.test(requested)) throw upgradeRefused(requested);
-  const transferEncoding = valuesOf(headers, "transfer-encoding");
-  if (transferEncoding.some((value) => value.toLowerCase() !== "chunked")) {
-    throw invalid("its transfer encoding is not chunked");
-  }
+  const error = framingError(headers);
+  if (error !== undefined) throw error;
   const { fields, framing } = sortHeaders(headers);
   return {
     head: { method, target: { authority, path }, headers: fields },
     framing,
     takesTrailers: valuesOf(headers, "te").some((value) => /(?:^|,)\s*trailers\s*(?:,|$)/i.test(value)),
   };
+}
+
+/**
+ * Returns the error of headers that make the bytes of a request mean something else to the next server: a body in an
+ * encoding that ends here, or a `Connection` that removes the length, the host or credentials. Undefined for others.
+ */
+export function framingError(headers: RawHeaders): EgressError | undefined {
+  const encodings = valuesOf(headers, "transfer-encoding");
+  if (encodings.some((value) => value.toLowerCase() !== "chunked")) {
+    return invalid("its transfer encoding is not chunked");
+  }
+  const removed = essentialHeaders.intersection(connectionOptions(headers)).values().next().value;
+  return removed === undefined ? undefined : invalid(`its Connection header names "${removed}"`);
 }
 
 function readTarget({ target, scheme, method }: ClientExchange, authority: Authority): string {
@@ -114,9 +125,6 @@ function canonicalText(name: string): string | undefined {
 /** Removes connection headers, and joins repeated headers where that has the same meaning (RFC 9110 §5.3). */
 function sortHeaders(headers: RawHeaders): { fields: readonly HeaderField[]; framing: RawHeaders } {
   const options = connectionOptions(headers);
-  for (const name of options) {
-    if (essentialHeaders.has(name)) throw invalid(`its Connection header names "${name}"`);
-  }
   const framing: string[] = [];
   const fields = new Map<string, [name: string, value: string]>();
   for (let index = 0; index < headers.length; index += 2) {
