@@ -347,6 +347,73 @@ test("an export with more writers than a home can have is read no further", asyn
   assert.deepEqual((await verify(directory, records.slice(0, 256), undefined)).findings, []);
 });
 
+test("an export with more than 1,000 lines that are no records is read no further, and the report says so", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const { lines, proof, keyDigest } = await exportTrail(directory);
+  for (const line of ["", "a", "{", "{}", `{"${"x".repeat(200)}"`]) {
+    const noRecords = (count: number) => Array.from({ length: count }, () => line);
+    for (const its of [undefined, proof]) {
+      const key = its === undefined ? undefined : keyDigest;
+      const { findings, writers } = await verify(directory, [...noRecords(1001), ...lines], its, key);
+      assert.equal(findings.length, 1000);
+      assert.match(findings[0]?.message ?? "", /not records.*what follows line 1001 was not read/);
+      assert.equal(findings.some(isOfExport), false);
+      assert.equal(
+        writers.reduce((sum, { records }) => sum + records, 0),
+        0,
+      );
+    }
+    // Any fewer hide no record after them.
+    const { findings, writers } = await verify(directory, [...noRecords(1000), ...lines], undefined);
+    assert.ok(findings.every(({ message }) => message === "the line is not a record"));
+    assert.equal(
+      writers.reduce((sum, { records }) => sum + records, 0),
+      lines.length,
+    );
+  }
+});
+
+test("lines that are too short for a record, or no object, are not parsed", async (t) => {
+  await using directory = await makeTemporaryDirectory();
+  const { home } = await exportTrail(directory);
+  const path = `${home}/audit/001-00000001.jsonl`;
+  const text = readFileSync(path, "utf8");
+  const count = 5000;
+  const parse = t.mock.method(JSON, "parse");
+  const parsedFor = async (run: () => Promise<{ readonly findings: readonly unknown[] }>) => {
+    const before = parse.mock.callCount();
+    const { findings } = await run();
+    assert.ok(findings.length >= 1000);
+    return parse.mock.callCount() - before;
+  };
+  for (const line of ["", "a", "{", " ".repeat(200)]) {
+    const noRecords = `${line}\n`.repeat(count);
+    writeFileSync(path, noRecords + text);
+    assert.ok((await parsedFor(() => verifyTrail(home))) < 100, `home: "${line}"`);
+    writeFileSync(directory.join("export"), noRecords);
+    assert.equal(await parsedFor(() => verifyExport(directory.join("export"))), 0, `export: "${line}"`);
+  }
+});
+
+test("an abort ends the verification of an export and of a home between the records of one chunk", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const { home, lines } = await exportTrail(directory);
+  const text = `${lines[0]}\n`.repeat(2500);
+  // One chunk, so that nothing but the number of lines ends it.
+  assert.ok(text.length < 1024 * 1024);
+  writeFileSync(directory.join("export"), text);
+  writeFileSync(`${home}/audit/001-00000001.jsonl`, text);
+  for (const run of [
+    (signal: AbortSignal) => verifyExport(directory.join("export"), { signal }),
+    (signal: AbortSignal) => verifyTrail(home, { signal }),
+  ]) {
+    const reason = new Error("stopped");
+    const controller = new AbortController();
+    setImmediate(() => controller.abort(reason));
+    await assert.rejects(run(controller.signal), reason);
+  }
+});
+
 test("a proof in which something was removed, replaced or signed by another key is found", async () => {
   await using directory = await makeTemporaryDirectory();
   const { lines, proof, keyDigest, home, open, record } = await exportTrail(directory);
