@@ -78,7 +78,7 @@ async function verify(
     Buffer.isBuffer(lines) ? lines : lines.map((line) => `${line}\n`).join(""),
   );
   if (proof === undefined) return verifyExport(directory.join("export"), { key });
-  writeFileSync(directory.join("proof"), typeof proof === "string" ? proof : JSON.stringify(proof));
+  writeFileSync(directory.join("proof"), typeof proof === "string" ? proof : `${JSON.stringify(proof)}\n`);
   return verifyExport(directory.join("export"), { proof: directory.join("proof"), key });
 }
 
@@ -413,6 +413,65 @@ test("an abort ends the verification of an export and of a home between the reco
     await assert.rejects(run(controller.signal), reason);
   }
 });
+
+test("a proof that is not the text that was written is found, although its values are the signed ones", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const { lines, proof, keyDigest } = await exportTrail(directory);
+  const { records, signature } = JSON.parse(proof);
+  assert.deepEqual((await verify(directory, lines, proof, keyDigest)).findings, []);
+  for (const changed of [
+    // Another program can take the first of two members.
+    proof.replace("{", '{"records":999,"sha256":"00",'),
+    proof.replace('"heads":[{', '"heads":[{"sequence":1,'),
+    proof.replace('"sha256":', '"sha25\\u0036":'),
+    proof.replace(`"records":${records}`, `"records":${records}.0`),
+    proof.replace("{", "{ "),
+    `${JSON.stringify(JSON.parse(proof), undefined, 2)}\n`,
+    proof.trimEnd(),
+    `${proof}\n`,
+    ...otherSpellings(signature).map((other) => proof.replace(signature, other)),
+  ]) {
+    const report = await verify(directory, lines, changed, keyDigest);
+    assert.deepEqual(kindsOf(report), ["proof"], changed);
+    assert.equal(report.key?.isVouched, false);
+  }
+});
+
+test("a signature of the trail with another spelling is not one", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const { home } = await exportTrail(directory);
+  for (const [name, kind] of [
+    ["001.json", "head"],
+    ["writers.json", "writers"],
+  ]) {
+    const path = `${home}/audit-heads/${name}`;
+    const text = readFileSync(path, "utf8");
+    const { signature } = JSON.parse(text);
+    for (const other of otherSpellings(signature)) {
+      writeFileSync(path, text.replace(signature, other));
+      const { findings } = await verifyTrail(home);
+      assert.deepEqual([...new Set(findings.map((one) => one.kind))], [kind], other);
+    }
+    writeFileSync(path, text);
+  }
+  assert.deepEqual((await verifyTrail(home)).findings, []);
+});
+
+/** Texts that a lenient reader of base64 takes for the 64 bytes of `signature`. */
+function otherSpellings(signature: string): readonly string[] {
+  assert.match(signature, /^.{86}==$/);
+  // The last digit has four bits that mean nothing.
+  const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const next = digits[digits.indexOf(signature[85] as string) + 1] as string;
+  return [
+    `${signature}AAAA`,
+    `${signature} `,
+    signature.slice(0, -2),
+    signature.slice(0, -1),
+    `*${signature}`,
+    `${signature.slice(0, 85)}${next}==`,
+  ];
+}
 
 test("a proof in which something was removed, replaced or signed by another key is found", async () => {
   await using directory = await makeTemporaryDirectory();
