@@ -1,7 +1,7 @@
 /** Starts while retention of another process deletes segments of the same writer. */
 
 import assert from "node:assert/strict";
-import fs, { cpSync, readdirSync, rmSync } from "node:fs";
+import fs, { cpSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -90,4 +90,29 @@ test("a start goes on where retention of another process deletes segments that i
     assert.deepEqual((await verifyTrail(home)).findings, [], `listing ${at}`);
     rmSync(home, { recursive: true });
   }
+});
+
+test("retention keeps the last records of a writer whose newest segment has none", async (t) => {
+  const { home, before } = await killedHomes(t);
+  cpSync(before, home, { recursive: true });
+  const last = segmentNames(home).at(-1) as string;
+  const sequence = recordsOf(home).at(-1)?.sequence;
+  // A process was killed after it created the next segment, and before it wrote a record.
+  const next = `001-${String(Number(last.slice(4, 12)) + 1).padStart(8, "0")}.jsonl`;
+  writeFileSync(join(home, "audit", next), "");
+  {
+    // It holds the number of the writer and writes nothing.
+    await using _first = await open(home);
+    await using other = await open(home, 1);
+    await other.audit.intent(intentOf("other"));
+  }
+  assert.ok(segmentNames(home).includes(last), `${segmentNames(home)}`);
+  {
+    await using store = await open(home);
+    await store.audit.intent(intentOf("next"));
+  }
+  const after = recordsOf(home).filter(({ writer }) => writer === "001");
+  assert.ok(after.some((one) => one.sequence === sequence));
+  assert.ok(Number(after.at(-1)?.sequence) > Number(sequence));
+  assert.deepEqual((await verifyTrail(home)).findings, []);
 });
