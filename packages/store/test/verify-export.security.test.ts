@@ -390,6 +390,12 @@ test("lines that are too short for a record, or no object, are not parsed", asyn
     const noRecords = `${line}\n`.repeat(count);
     writeFileSync(path, noRecords + text);
     assert.ok((await parsedFor(() => verifyTrail(home))) < 100, `home: "${line}"`);
+    writeFileSync(
+      directory.join("anchors"),
+      noRecords + readFileSync(`${home}/audit-heads/001.json`, "utf8"),
+    );
+    const anchored = { anchorFile: directory.join("anchors") };
+    assert.ok((await parsedFor(() => verifyTrail(home, anchored))) < 100, `anchors: "${line}"`);
     writeFileSync(directory.join("export"), noRecords);
     assert.equal(await parsedFor(() => verifyExport(directory.join("export"))), 0, `export: "${line}"`);
   }
