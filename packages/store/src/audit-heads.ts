@@ -471,8 +471,13 @@ function parseTombstone(text: string): (Tombstone & { readonly signature: string
   return { writer, lastSequence, lastHash, signature };
 }
 
+/** Length of the shortest head. */
+const headMinLength = '{"format":1,"writer":"001","sequence":1,"hash":"","time":"","signature":""}'.length;
+
 /** Returns the head in a line; `undefined` when it is none. */
 export function parseHead(text: string): SignedHead | undefined {
+  // A file of anchors can have millions of short lines: see `parseRecord`.
+  if (text.length < headMinLength) return undefined;
   const fields: JsonObject = parseObject(text);
   const { writer, sequence, hash: lineHash, time, signature } = fields;
   if (fields["format"] !== format || typeof writer !== "string" || !/^\d{3}$/.test(writer)) return undefined;

@@ -95,8 +95,13 @@ export class ExportProof {
       tombstones: tombstones.map(parseObject),
     };
     const signature = signBytes(this.#key, toSignedBytes(unsigned));
-    return `${JSON.stringify({ ...unsigned, signature })}\n`;
+    return formatProof({ ...unsigned, signature });
   }
+}
+
+/** Returns the text of a proof: the only one for its content. */
+function formatProof(proof: JsonObject): string {
+  return `${JSON.stringify(proof)}\n`;
 }
 
 function readKey(layout: HomeLayout): SigningKey {
@@ -130,7 +135,7 @@ function readConsistentTexts(layout: HomeLayout): ReturnType<typeof readSignedTe
 /** A parsed proof: what its signatures show. */
 export interface ParsedProof {
   readonly key: Omit<SigningKey, "privateKey">;
-  /** Why the document as a whole is not signed with its key; `undefined` when it is. */
+  /** Why the document as a whole is not signed with its key, or not the text that was written; `undefined` when it is. */
   readonly objection: string | undefined;
   /** When the export ended, RFC 3339. */
   readonly time: string;
@@ -182,7 +187,7 @@ function parseProof(text: string): ParsedProof {
     list === undefined ? { kind: "absent" } : checkWriters(JSON.stringify(list), key);
   return {
     key,
-    objection: objectionTo(value, key),
+    objection: objectionTo(text, value, key),
     time,
     records,
     sha256,
@@ -197,13 +202,19 @@ function noProof(): Error {
   return new Error("it is no proof of an export");
 }
 
-/** Why a proof as a whole is not signed with `key`; `undefined` when it is. */
+/**
+ * Why a proof as a whole is not signed with `key`; `undefined` when it is. A signature is of values and not of a text: of a
+ * member that is there twice, another program can read the one that was not signed.
+ */
 function objectionTo(
-  { signature, ...unsigned }: JsonObject,
+  text: string,
+  proof: JsonObject,
   { publicKey }: Pick<SigningKey, "publicKey">,
 ): string | undefined {
+  const { signature, ...unsigned } = proof;
   if (typeof signature !== "string") return "has no signature";
-  return isSignature(publicKey, toSignedBytes(unsigned), signature) ? undefined : "has a wrong signature";
+  if (!isSignature(publicKey, toSignedBytes(unsigned), signature)) return "has a wrong signature";
+  return text === formatProof(proof) ? undefined : "is not the text that toolcrib audit export wrote";
 }
 
 function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {

@@ -9,8 +9,15 @@ import type { AuditRecord } from "./audit-event.ts";
 /** Longest line in UTF-16 units. Writers stay far below it. */
 export const lineMaxLength = 1024 * 1024;
 
+/** Length of the shortest record. */
+const lineMinLength =
+  '{"specversion":"1.0","id":"","source":"","type":"","time":"2026-01-01T00:00:00.000Z","writer":"001","sequence":"0000000000000001","data":{}}'
+    .length;
+
 /** Returns the record in `line`, or `undefined` when it is not a record. Never throws. */
 export function parseRecord(line: string): AuditRecord | undefined {
+  // The parser takes microseconds to describe what is wrong with a line, and a file can have millions of short ones.
+  if (line.length < lineMinLength || !line.startsWith("{")) return undefined;
   let value: unknown;
   try {
     value = parseJson(line, { maxLength: lineMaxLength });

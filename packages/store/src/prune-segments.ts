@@ -5,6 +5,7 @@
  *
  * Of one writer, the oldest segment is deleted first, so that one signed number (audit-heads.ts) says what is missing
  * at the beginning of its trail.
+ * Its last record is never deleted: the next start continues its numbers and its chain.
  */
 
 import { lstatSync } from "node:fs";
@@ -15,10 +16,10 @@ import type { AuditPruned } from "./audit-event.ts";
 import type { Tombstone } from "./audit-heads.ts";
 import type { ResolvedAuditOptions } from "./audit-options.ts";
 import { followDeletedChain, type SegmentNeighbours } from "./deleted-chain.ts";
-import { type HomeLayout, listSegments, newestSegments } from "./home-layout.ts";
+import { type HomeLayout, listSegments, type SegmentName } from "./home-layout.ts";
 import { lockHome } from "./home-lock.ts";
 import { RetentionClock } from "./retention-clock.ts";
-import { readFirstRecord } from "./segment-end.ts";
+import { readFirstRecord, readSegmentEnd } from "./segment-end.ts";
 import { StoreError } from "./store-error.ts";
 
 /** Dependencies of pruning. */
@@ -130,15 +131,34 @@ function findCandidates(auditDirectory: string): {
   readonly bytes: number;
 } {
   const segments = listSegments(auditDirectory);
-  const newest = newestSegments(segments);
+  const kept = segmentsToKeep(auditDirectory, segments);
   const candidates: Candidate[] = [];
   let bytes = 0;
-  for (const { name, writer } of segments) {
+  for (const { name } of segments) {
     const status = lstatSync(join(auditDirectory, name), { throwIfNoEntry: false });
     if (status?.isFile() !== true) continue;
     bytes += status.size;
-    if (newest.get(writer)?.name !== name)
-      candidates.push({ name, bytes: status.size, writtenAt: status.mtimeMs });
+    if (!kept.has(name)) candidates.push({ name, bytes: status.size, writtenAt: status.mtimeMs });
   }
   return { candidates, bytes };
+}
+
+/**
+ * Returns the names of the newest segments of each writer, back to its last record: a process that was killed leaves segments
+ * without one, and the next start continues after the last record.
+ */
+function segmentsToKeep(auditDirectory: string, segments: readonly SegmentName[]): ReadonlySet<string> {
+  const kept = new Set<string>();
+  const withRecord = new Set<number>();
+  for (const { name, writer } of segments.toReversed()) {
+    if (withRecord.has(writer)) continue;
+    kept.add(name);
+    if (hasRecord(join(auditDirectory, name))) withRecord.add(writer);
+  }
+  return kept;
+}
+
+function hasRecord(path: string): boolean {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
+  return readSegmentEnd(path, 1).records.length > 0;
 }

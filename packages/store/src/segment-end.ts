@@ -7,7 +7,7 @@ import { fstatSync, readSync } from "node:fs";
 import type { AuditRecord } from "./audit-event.ts";
 import { hashLine } from "./hash-chain.ts";
 import { parseRecord } from "./parse-record.ts";
-import { openSegment } from "./segment-file.ts";
+import { type OpenSegment, openSegment } from "./segment-file.ts";
 
 /** The end of a segment. */
 export interface SegmentEnd {
@@ -56,7 +56,11 @@ export function readSegmentEnd(path: string, recordLimit: number): SegmentEnd {
 /** Returns the first record of the segment at `path`; `undefined` when its first line is not a record. @throws as `readSegmentEnd` */
 export function readFirstRecord(path: string): AuditRecord | undefined {
   using segment = openSegment(path);
-  const { descriptor } = segment;
+  return firstRecordIn(segment);
+}
+
+/** As `readFirstRecord`, of an open segment. @throws the file system's error */
+export function firstRecordIn({ descriptor }: OpenSegment): AuditRecord | undefined {
   const { size } = fstatSync(descriptor);
   for (let length = firstChunkBytes; ; length *= 2) {
     const chunk = readFully(descriptor, 0, Math.min(size, length));

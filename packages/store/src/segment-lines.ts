@@ -21,9 +21,11 @@ export interface SegmentLine {
 const lineMaxBytes = 4 * lineMaxLength;
 const noLine = Buffer.alloc(0);
 const chunkBytes = 1024 * 1024;
+/** Lines after which other work of the process has its turn: a chunk can have a million lines. */
+const turnLines = 1000;
 
 /**
- * Yields the lines of an open segment, with an unfinished last one.
+ * Yields the lines of an open segment, with an unfinished last one. An abort ends it within 1,000 lines or 1 MiB.
  *
  * @param onBytes called with all bytes, in order, each before the line that they end.
  * @throws the file system's error; `signal.reason`
@@ -38,6 +40,7 @@ export async function* segmentLines(
   /** Bytes of a line that is too long to be a record, of which only the last chunk is kept. */
   let skipped = 0;
   let long = createHash("sha256");
+  let lines = 0;
   const toLine = (line: Buffer): SegmentLine => {
     const length = skipped + line.length;
     const place = { position, length };
@@ -60,6 +63,10 @@ export async function* segmentLines(
     for (let end = bytes.indexOf(lineFeed); end !== -1; end = bytes.indexOf(lineFeed, start)) {
       yield toLine(bytes.subarray(start, end));
       start = end + 1;
+      lines += 1;
+      if (lines % turnLines !== 0) continue;
+      await nextTurn();
+      signal?.throwIfAborted();
     }
     rest = bytes.subarray(start);
     if (rest.length <= lineMaxBytes) continue;

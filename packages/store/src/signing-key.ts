@@ -34,9 +34,11 @@ export function signBytes({ privateKey }: SigningKey, bytes: Uint8Array): string
   return sign(null, bytes, privateKey).toString("base64");
 }
 
-/** Whether `signature` is one of `bytes` under `publicKey`. */
+/** Whether `signature` is one of `bytes` under `publicKey`, written exactly as `signBytes` does. */
 export function isSignature(publicKey: KeyObject, bytes: Uint8Array, signature: string): boolean {
-  return verify(null, bytes, publicKey, Buffer.from(signature, "base64"));
+  const decoded = Buffer.from(signature, "base64");
+  // Node ignores what is no base64, and everything after its end.
+  return decoded.toString("base64") === signature && verify(null, bytes, publicKey, decoded);
 }
 
 /** Returns the key of the home; `undefined` without one. @throws an error whose message says why it cannot be read. */

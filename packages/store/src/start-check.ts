@@ -24,7 +24,7 @@ import { hashLine } from "./hash-chain.ts";
 import { readHomeFile } from "./home-file.ts";
 import { type HomeLayout, listSegments, type SegmentName, toWriterId } from "./home-layout.ts";
 import { parseRecord } from "./parse-record.ts";
-import { readFirstRecord } from "./segment-end.ts";
+import { firstRecordIn } from "./segment-end.ts";
 import { openSegmentIfPresent } from "./segment-file.ts";
 import { segmentLines } from "./segment-lines.ts";
 import type { SigningKey } from "./signing-key.ts";
@@ -183,7 +183,8 @@ async function trailDamage(
   { layout, key }: { readonly layout: HomeLayout; readonly key: SigningKey },
 ): Promise<readonly Damage[]> {
   const { sequence, hash, time } = head;
-  const deleted = readTombstones(layout, key).get(head.writer)?.lastSequence ?? 0;
+  const lastDeleted = () => readTombstones(layout, key).get(head.writer)?.lastSequence ?? 0;
+  const deleted = lastDeleted();
   if (sequence > lane.lastSequence && sequence > deleted) {
     const message = `the records up to ${sequence} were signed at ${time}, and the last one was ${lane.lastSequence}`;
     return [{ what: "cut_off", message }];
@@ -192,7 +193,9 @@ async function trailDamage(
   const tail = new UnsignedTail(head);
   const signedHash = await readTail(tail, layout, writer, Math.max(sequence, deleted));
   const damage: Damage[] = [];
-  if (sequence > deleted && signedHash !== hash) damage.push(changed(head));
+  // Read again: retention can have deleted the record meanwhile, and signs that before it deletes.
+  const isGone = sequence <= deleted || (signedHash === undefined && sequence <= lastDeleted());
+  if (!isGone && signedHash !== hash) damage.push(changed(head));
   if (head.closed)
     damage.push({
       what: "unsigned",
@@ -223,7 +226,8 @@ async function readTail(
   const segments = segmentsOf(layout, writer);
   // The newest segment that begins with the record or before it; the newest ones can be without records.
   const at = segments.findLastIndex(({ name }) => {
-    const first = readFirstRecord(join(layout.auditDirectory, name));
+    using segment = openSegmentIfPresent(join(layout.auditDirectory, name));
+    const first = segment === undefined ? undefined : firstRecordIn(segment);
     return first !== undefined && Number(first.sequence) <= sequence;
   });
   let hash: string | undefined;
@@ -256,9 +260,13 @@ async function hasOrdinaryRecords(layout: HomeLayout, writer: number): Promise<b
   return false;
 }
 
-function firstRecordOf(layout: HomeLayout, writer: number): ReturnType<typeof readFirstRecord> {
-  const [segment] = segmentsOf(layout, writer);
-  return segment === undefined ? undefined : readFirstRecord(join(layout.auditDirectory, segment.name));
+function firstRecordOf(layout: HomeLayout, writer: number): ReturnType<typeof firstRecordIn> {
+  for (const { name } of segmentsOf(layout, writer)) {
+    using segment = openSegmentIfPresent(join(layout.auditDirectory, name));
+    // Where retention deleted it meanwhile, the trail begins with the next one.
+    if (segment !== undefined) return firstRecordIn(segment);
+  }
+  return undefined;
 }
 
 function segmentsOf({ auditDirectory }: HomeLayout, writer: number): readonly SegmentName[] {

@@ -110,6 +110,9 @@ const absent: StoredHead = { kind: "absent" };
 /** Accepted findings that are remembered: a person with a key of his own can write any number. */
 const acceptedMaxCount = 100_000;
 
+/** Lines that are not records, after which an export is read no further: an export has none. */
+const unreadableMax = 1000;
+
 class ExportVerification {
   readonly #path: string;
   readonly #proof: ParsedProof | undefined;
@@ -118,8 +121,9 @@ class ExportVerification {
   readonly #found: TrailFinding[] = [];
   readonly #hash = createHash("sha256");
   #records = 0;
-  /** Whether there are more writers than a home can have, which ends the verification. */
-  #isOverfull = false;
+  /** Why the lines that follow are not read; absent where all of them are. */
+  #stop: "writers" | "unreadable" | undefined;
+  #unreadable = 0;
   /** By the id of the finding. */
   readonly #accepted = new Map<string, { readonly reason: string; readonly time: string }>();
   #line = 0;
@@ -138,13 +142,16 @@ class ExportVerification {
 
   /** Returns whether further lines count. */
   takeLine(line: SegmentLine): boolean {
-    if (this.#isOverfull) return false;
+    if (this.#stop !== undefined) return false;
     this.#line += 1;
     const record = line.longHash === undefined ? parseRecord(line.line.toString("utf8")) : undefined;
     if (record === undefined) {
       const hash = line.longHash ?? hashLine(line.line);
       this.#find("unreadable", "the line is not a record", { line: this.#line, hash });
-      return true;
+      this.#unreadable += 1;
+      if (this.#unreadable <= unreadableMax) return true;
+      this.#stop = "unreadable";
+      return false;
     }
     const { writer, type, data, time } = record;
     const verification = this.#writerOf(writer);
@@ -194,7 +201,7 @@ class ExportVerification {
     const known = this.#writers.get(writer);
     if (known !== undefined) return known;
     if (this.#writers.size >= writerMax) {
-      this.#isOverfull = true;
+      this.#stop = "writers";
       return undefined;
     }
     const created = new WriterVerification(writer, {
@@ -241,9 +248,13 @@ class ExportVerification {
   #proofFindings(vouched: string | undefined): readonly TrailFinding[] {
     const found: TrailFinding[] = [];
     const exported = { segment: this.#path, line: 0 };
-    if (this.#isOverfull) {
+    if (this.#stop === "writers") {
       const message = `it has more than ${writerMax} writers, and no home has more: what follows line ${this.#line} was not read`;
       found.push(toFinding("writers", exported, message, { overfull: true }));
+    }
+    if (this.#stop === "unreadable") {
+      const message = `more than ${unreadableMax} of its lines are not records, and an export has none: what follows line ${this.#line} was not read`;
+      found.push(toFinding("unreadable", exported, message, { overfull: true }));
     }
     if (this.#proof === undefined) return found;
     const { key, list, isListEarlier, objection, records, sha256 } = this.#proof;
@@ -251,7 +262,7 @@ class ExportVerification {
     if (objection !== undefined)
       found.push(toFinding("proof", place, `the proof ${objection}: it was changed`, { objection }));
     const digest = this.#hash.digest("hex");
-    if (!this.#isOverfull && digest !== sha256) {
+    if (this.#stop === undefined && digest !== sha256) {
       const message = `it is not the export of the proof: its ${this.#records} records have the SHA-256 ${digest}, and the proof states ${records} records with ${sha256.slice(0, 64)}`;
       found.push(toFinding("changed", exported, message, { digest, sha256 }));
     }

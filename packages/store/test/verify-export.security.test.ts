@@ -78,7 +78,7 @@ async function verify(
     Buffer.isBuffer(lines) ? lines : lines.map((line) => `${line}\n`).join(""),
   );
   if (proof === undefined) return verifyExport(directory.join("export"), { key });
-  writeFileSync(directory.join("proof"), typeof proof === "string" ? proof : JSON.stringify(proof));
+  writeFileSync(directory.join("proof"), typeof proof === "string" ? proof : `${JSON.stringify(proof)}\n`);
   return verifyExport(directory.join("export"), { proof: directory.join("proof"), key });
 }
 
@@ -346,6 +346,138 @@ test("an export with more writers than a home can have is read no further", asyn
   assert.match(report.findings[0]?.message ?? "", /more than 256 writers/);
   assert.deepEqual((await verify(directory, records.slice(0, 256), undefined)).findings, []);
 });
+
+test("an export with more than 1,000 lines that are no records is read no further, and the report says so", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const { lines, proof, keyDigest } = await exportTrail(directory);
+  for (const line of ["", "a", "{", "{}", `{"${"x".repeat(200)}"`]) {
+    const noRecords = (count: number) => Array.from({ length: count }, () => line);
+    for (const its of [undefined, proof]) {
+      const key = its === undefined ? undefined : keyDigest;
+      const { findings, writers } = await verify(directory, [...noRecords(1001), ...lines], its, key);
+      assert.equal(findings.length, 1000);
+      assert.match(findings[0]?.message ?? "", /not records.*what follows line 1001 was not read/);
+      assert.equal(findings.some(isOfExport), false);
+      assert.equal(
+        writers.reduce((sum, { records }) => sum + records, 0),
+        0,
+      );
+    }
+    // Any fewer hide no record after them.
+    const { findings, writers } = await verify(directory, [...noRecords(1000), ...lines], undefined);
+    assert.ok(findings.every(({ message }) => message === "the line is not a record"));
+    assert.equal(
+      writers.reduce((sum, { records }) => sum + records, 0),
+      lines.length,
+    );
+  }
+});
+
+test("lines that are too short for a record, or no object, are not parsed", async (t) => {
+  await using directory = await makeTemporaryDirectory();
+  const { home } = await exportTrail(directory);
+  const path = `${home}/audit/001-00000001.jsonl`;
+  const text = readFileSync(path, "utf8");
+  const count = 5000;
+  const parse = t.mock.method(JSON, "parse");
+  const parsedFor = async (run: () => Promise<{ readonly findings: readonly unknown[] }>) => {
+    const before = parse.mock.callCount();
+    const { findings } = await run();
+    assert.ok(findings.length >= 1000);
+    return parse.mock.callCount() - before;
+  };
+  for (const line of ["", "a", "{", " ".repeat(200)]) {
+    const noRecords = `${line}\n`.repeat(count);
+    writeFileSync(path, noRecords + text);
+    assert.ok((await parsedFor(() => verifyTrail(home))) < 100, `home: "${line}"`);
+    writeFileSync(
+      directory.join("anchors"),
+      noRecords + readFileSync(`${home}/audit-heads/001.json`, "utf8"),
+    );
+    const anchored = { anchorFile: directory.join("anchors") };
+    assert.ok((await parsedFor(() => verifyTrail(home, anchored))) < 100, `anchors: "${line}"`);
+    writeFileSync(directory.join("export"), noRecords);
+    assert.equal(await parsedFor(() => verifyExport(directory.join("export"))), 0, `export: "${line}"`);
+  }
+});
+
+test("an abort ends the verification of an export and of a home between the records of one chunk", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const { home, lines } = await exportTrail(directory);
+  const text = `${lines[0]}\n`.repeat(2500);
+  // One chunk, so that nothing but the number of lines ends it.
+  assert.ok(text.length < 1024 * 1024);
+  writeFileSync(directory.join("export"), text);
+  writeFileSync(`${home}/audit/001-00000001.jsonl`, text);
+  for (const run of [
+    (signal: AbortSignal) => verifyExport(directory.join("export"), { signal }),
+    (signal: AbortSignal) => verifyTrail(home, { signal }),
+  ]) {
+    const reason = new Error("stopped");
+    const controller = new AbortController();
+    setImmediate(() => controller.abort(reason));
+    await assert.rejects(run(controller.signal), reason);
+  }
+});
+
+test("a proof that is not the text that was written is found, although its values are the signed ones", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const { lines, proof, keyDigest } = await exportTrail(directory);
+  const { records, signature } = JSON.parse(proof);
+  assert.deepEqual((await verify(directory, lines, proof, keyDigest)).findings, []);
+  for (const changed of [
+    // Another program can take the first of two members.
+    proof.replace("{", '{"records":999,"sha256":"00",'),
+    proof.replace('"heads":[{', '"heads":[{"sequence":1,'),
+    proof.replace('"sha256":', '"sha25\\u0036":'),
+    proof.replace(`"records":${records}`, `"records":${records}.0`),
+    proof.replace("{", "{ "),
+    `${JSON.stringify(JSON.parse(proof), undefined, 2)}\n`,
+    proof.trimEnd(),
+    `${proof}\n`,
+    ...otherSpellings(signature).map((other) => proof.replace(signature, other)),
+  ]) {
+    const report = await verify(directory, lines, changed, keyDigest);
+    assert.deepEqual(kindsOf(report), ["proof"], changed);
+    assert.equal(report.key?.isVouched, false);
+  }
+});
+
+test("a signature of the trail with another spelling is not one", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const { home } = await exportTrail(directory);
+  for (const [name, kind] of [
+    ["001.json", "head"],
+    ["writers.json", "writers"],
+  ]) {
+    const path = `${home}/audit-heads/${name}`;
+    const text = readFileSync(path, "utf8");
+    const { signature } = JSON.parse(text);
+    for (const other of otherSpellings(signature)) {
+      writeFileSync(path, text.replace(signature, other));
+      const { findings } = await verifyTrail(home);
+      assert.deepEqual([...new Set(findings.map((one) => one.kind))], [kind], other);
+    }
+    writeFileSync(path, text);
+  }
+  assert.deepEqual((await verifyTrail(home)).findings, []);
+});
+
+/** Texts that a lenient reader of base64 takes for the 64 bytes of `signature`. */
+function otherSpellings(signature: string): readonly string[] {
+  assert.match(signature, /^.{86}==$/);
+  // The last digit has four bits that mean nothing.
+  const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const next = digits[digits.indexOf(signature[85] as string) + 1] as string;
+  return [
+    `${signature}AAAA`,
+    `${signature} `,
+    signature.slice(0, -2),
+    signature.slice(0, -1),
+    `*${signature}`,
+    `${signature.slice(0, 85)}${next}==`,
+  ];
+}
 
 test("a proof in which something was removed, replaced or signed by another key is found", async () => {
   await using directory = await makeTemporaryDirectory();
