@@ -43,8 +43,10 @@ export class ExportProof {
   readonly #ends = new Map<string, number>();
   readonly #hash = createHash("sha256");
   #records = 0;
-  /** What retention had deleted when the segments were opened that are exported: it deletes more while they are read. */
+  /** What retention had deleted when the segments were open that are exported: it deletes more while they are read. */
   #tombstones: readonly string[] | undefined;
+  /** The first exported record of each writer. */
+  readonly #firsts = new Map<string, AuditRecord>();
 
   /** @throws {StoreError} `STORE_UNREADABLE`; the file system's error */
   constructor(home: string) {
@@ -62,8 +64,10 @@ export class ExportProof {
     return this.#key.digest;
   }
 
-  /** Whether the export contains a record: it is not after the signed end of its writer. */
-  includes({ writer, sequence }: AuditRecord): boolean {
+  /** Whether the export contains a record: it is not after the signed end of its writer. Called with each record, in order. */
+  includes(record: AuditRecord): boolean {
+    const { writer, sequence } = record;
+    if (!this.#firsts.has(writer)) this.#firsts.set(writer, record);
     return Number(sequence) <= (this.#ends.get(writer) ?? 0);
   }
 
@@ -82,7 +86,11 @@ export class ExportProof {
    */
   format(timeMs: number): string {
     const { writers, heads } = this.#texts;
-    const tombstones = this.#tombstones ?? readSignedTexts(this.#layout).tombstones;
+    const later = this.#tombstones ?? readSignedTexts(this.#layout).tombstones;
+    // A segment can be signed as deleted that was open by then: what was deleted before is what the export follows.
+    const earlier = this.#texts.tombstones.filter((text) => this.#isFollowed(text));
+    const replaced = new Set(earlier.map((text) => parseObject(text)["writer"]));
+    const tombstones = [...earlier, ...later.filter((text) => !replaced.has(parseObject(text)["writer"]))];
     const unsigned: JsonObject = {
       type: proofType,
       format,
@@ -96,6 +104,13 @@ export class ExportProof {
     };
     const signature = signBytes(this.#key, toSignedBytes(unsigned));
     return formatProof({ ...unsigned, signature });
+  }
+
+  /** Whether the export of a writer begins with the record after its tombstone. */
+  #isFollowed(text: string): boolean {
+    const tombstone = checkTombstone(text, this.#key);
+    const first = tombstone && this.#firsts.get(tombstone.writer);
+    return first !== undefined && Number(first.sequence) - 1 === tombstone?.lastSequence;
   }
 }
 

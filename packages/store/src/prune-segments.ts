@@ -68,7 +68,7 @@ export async function pruneSegments(
       const path = join(layout.auditDirectory, name);
       const writer = name.slice(0, 3);
       const deleted = signed === undefined ? ("unknown" as const) : signed.deletedOf(writer);
-      const next = linkAfter(layout.auditDirectory, name);
+      const next = linkAfter(layout.auditDirectory, found.names, name);
       const { firstSequence, end, findings } = await followDeletedChain(path, writer, { deleted, next });
       await record({
         segment: name,
@@ -93,12 +93,25 @@ export async function pruneSegments(
   }
 }
 
-/** Returns the record that the segment after `name` goes on from; undefined where its first line is no record. */
-function linkAfter(auditDirectory: string, name: string): SegmentNeighbours["next"] {
+/**
+ * Returns the record that the segments after `name` go on from; undefined where they begin with a line that is no record.
+ *
+ * @param names of all segments, sorted. One that was added since does not come between them.
+ */
+function linkAfter(
+  auditDirectory: string,
+  names: readonly string[],
+  name: string,
+): SegmentNeighbours["next"] {
   const writer = name.slice(0, 3);
-  const after = listSegments(auditDirectory).find((one) => one.name.startsWith(writer) && one.name > name);
-  const first = after && readFirstRecord(join(auditDirectory, after.name));
-  return first && { sequence: Number(first.sequence) - 1, hash: first.previous };
+  for (let at = names.indexOf(name) + 1; names[at]?.startsWith(writer) === true; at += 1) {
+    const path = join(auditDirectory, names[at] ?? "");
+    // A process that was killed leaves segments without a record.
+    if (!hasRecord(path)) continue;
+    const first = readFirstRecord(path);
+    return first && { sequence: Number(first.sequence) - 1, hash: first.previous };
+  }
+  return undefined;
 }
 
 /**
@@ -125,9 +138,11 @@ function inOrder(
   );
 }
 
-/** Returns the segments that may be deleted, and the bytes of all segments. */
+/** Returns the segments that may be deleted, and the names and bytes of all segments. */
 function findCandidates(auditDirectory: string): {
   readonly candidates: readonly Candidate[];
+  /** Of all segments, sorted. */
+  readonly names: readonly string[];
   readonly bytes: number;
 } {
   const segments = listSegments(auditDirectory);
@@ -140,7 +155,7 @@ function findCandidates(auditDirectory: string): {
     bytes += status.size;
     if (!kept.has(name)) candidates.push({ name, bytes: status.size, writtenAt: status.mtimeMs });
   }
-  return { candidates, bytes };
+  return { candidates, names: segments.map(({ name }) => name), bytes };
 }
 
 /**

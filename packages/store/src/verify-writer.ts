@@ -135,6 +135,8 @@ export class WriterVerification {
   #lastSequence = 0;
   #lastSegment = "";
   #lastHash = chainStart;
+  /** The last records of segments that others follow, by number. */
+  readonly #segmentEnds = new Map<number, { readonly hash: string; readonly run: number }>();
   readonly #tombstone: Tombstone | undefined;
 
   constructor(
@@ -173,6 +175,8 @@ export class WriterVerification {
 
   startSegment(segment: string): void {
     this.#segments += 1;
+    if (this.#records > 0)
+      this.#segmentEnds.set(this.#lastSequence, { hash: this.#lastHash, run: this.#breaks.length });
     this.#segment = segment;
     this.#line = 0;
   }
@@ -514,7 +518,10 @@ export class WriterVerification {
     );
     if (follows) return true;
     if (tombstone === undefined || sequence > tombstone.lastSequence) return false;
-    return this.#provedRuns.has(run) || isGone?.(segment) === true;
+    // Retention signs the end of a segment before it deletes it, also of one that was read whole.
+    const end = this.#segmentEnds.get(tombstone.lastSequence);
+    const isSignedMeanwhile = end?.run === run && end.hash === tombstone.lastHash;
+    return this.#provedRuns.has(run) || isSignedMeanwhile || isGone?.(segment) === true;
   }
 
   /** Retention deletes the oldest segments first, and never the newest: no record can be older than all that is left. */
