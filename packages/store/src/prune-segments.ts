@@ -15,11 +15,11 @@ import { messageOf } from "@toolcrib/diagnostics";
 import type { AuditPruned } from "./audit-event.ts";
 import type { Tombstone } from "./audit-heads.ts";
 import type { ResolvedAuditOptions } from "./audit-options.ts";
-import { followDeletedChain, type SegmentNeighbours } from "./deleted-chain.ts";
+import { followDeletedChain } from "./deleted-chain.ts";
 import { type HomeLayout, listSegments, type SegmentName } from "./home-layout.ts";
 import { lockHome } from "./home-lock.ts";
 import { RetentionClock } from "./retention-clock.ts";
-import { readFirstRecord, readSegmentEnd } from "./segment-end.ts";
+import { readSegmentEnd } from "./segment-end.ts";
 import { StoreError } from "./store-error.ts";
 
 /** Dependencies of pruning. */
@@ -68,8 +68,8 @@ export async function pruneSegments(
       const path = join(layout.auditDirectory, name);
       const writer = name.slice(0, 3);
       const deleted = signed === undefined ? ("unknown" as const) : signed.deletedOf(writer);
-      const next = linkAfter(layout.auditDirectory, found.names, name);
-      const { firstSequence, end, findings } = await followDeletedChain(path, writer, { deleted, next });
+      const nextPath = nextWithRecord(layout.auditDirectory, found.names, name);
+      const { firstSequence, end, findings } = await followDeletedChain(path, writer, { deleted, nextPath });
       await record({
         segment: name,
         bytes,
@@ -94,22 +94,15 @@ export async function pruneSegments(
 }
 
 /**
- * Returns the record that the segments after `name` go on from; undefined where they begin with a line that is no record.
+ * Returns the path of the next segment after `name` that has a record: a process that was killed leaves segments without one.
  *
  * @param names of all segments, sorted. One that was added since does not come between them.
  */
-function linkAfter(
-  auditDirectory: string,
-  names: readonly string[],
-  name: string,
-): SegmentNeighbours["next"] {
+function nextWithRecord(auditDirectory: string, names: readonly string[], name: string): string | undefined {
   const writer = name.slice(0, 3);
   for (let at = names.indexOf(name) + 1; names[at]?.startsWith(writer) === true; at += 1) {
     const path = join(auditDirectory, names[at] ?? "");
-    // A process that was killed leaves segments without a record.
-    if (!hasRecord(path)) continue;
-    const first = readFirstRecord(path);
-    return first && { sequence: Number(first.sequence) - 1, hash: first.previous };
+    if (hasRecord(path)) return path;
   }
   return undefined;
 }

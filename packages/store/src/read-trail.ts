@@ -4,8 +4,8 @@
  *
  * The records of one writer stay in the order in which they were written; those of several writers are merged by time.
  *
- * All segments are opened before the first is read: what retention deletes meanwhile is read nevertheless, and leaves no
- * hole. There are as many as the limit of the trail has segments of 64 MiB, and at most one more for each writer.
+ * All segments are opened before the first is read: an export also has those that retention deletes while it runs. By default
+ * there are some 64, and one more for each writer and week; their space is free when the export ends.
  */
 
 import { join } from "node:path";

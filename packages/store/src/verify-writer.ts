@@ -538,5 +538,5 @@ export class WriterVerification {
 /** Joins the texts of a record, which somebody else can have written. */
 function shownTexts(texts: readonly unknown[]): string {
   const shown = texts.filter((one) => typeof one === "string").join("; ");
-  return shown.slice(0, foundMaxLength).toWellFormed();
+  return shown.length <= foundMaxLength ? shown : `${shown.slice(0, foundMaxLength).toWellFormed()}…`;
 }

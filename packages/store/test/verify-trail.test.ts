@@ -229,17 +229,30 @@ describe("verifyTrail()", () => {
   });
 
   test("names what was changed in a segment that retention deletes", async () => {
+    const forged = (lines: readonly string[]) =>
+      lines.map((line) => line.replace(/"previous":"\w+",/, "").replace("reason", "raison"));
     const changes: readonly (readonly [(lines: string[]) => readonly string[], RegExp])[] = [
-      [(lines) => lines.toSpliced(5, 1), /record 7 does not follow record 5$/],
+      [(lines) => lines.toSpliced(5, 1), /: record 7 does not follow record 5$/],
       [
-        (lines) => lines.with(5, (lines[5] ?? "").replace("reason", "raison")),
-        /record 7 does not follow record 6$/,
+        (lines) => lines.with(5, forged(lines)[5] ?? ""),
+        /: record 6 has no hash of .*; record 7 does not follow record 6$/,
       ],
-      [(lines) => lines.slice(3), /the records before 4 are missing$/],
+      [(lines) => lines.slice(3), /: the records before 4 are missing$/],
+      [(lines) => lines.toSpliced(5, 0, "{}"), /: 1 of its lines are no records, and no crash left them$/],
+      [(lines) => [...lines, "{}"], /: 1 of its lines are no records, and no crash left them$/],
       [
         (lines) => [...lines, (lines.at(-1) ?? "").replace('"writer":"001"', '"writer":"002"')],
-        /1 of its records are those of another writer$/,
+        /: 1 of its records are those of another writer$/,
       ],
+      [
+        (lines) => lines.with(-1, (lines.at(-1) ?? "").replace("reason", "raison")),
+        /: its last record is not the one that the next segment goes on from: it or an earlier one was changed$/,
+      ],
+      [(lines) => lines.slice(0, -1), /: record \d+ is missing$/],
+      [(lines) => lines.slice(0, -5), /: the records from \d+ to \d+ are missing$/],
+      [forged, /: its last record is not the one that the next segment goes on from/],
+      [() => [], /: 1 of its lines are no records.*; the records from 1 to \d+ are missing$/],
+      [() => ["garbage"], /: 1 of its lines are no records.*; the records from 1 to \d+ are missing$/],
     ];
     for (const [change, expected] of changes) {
       await using directory = await makeTemporaryDirectory();
