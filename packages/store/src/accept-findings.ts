@@ -36,8 +36,8 @@ export interface AcceptResult {
 /** Maximum number of findings in one record, so that it stays below the limit of records. */
 const findingsOfRecord = 20;
 /**
- * What a process that holds its writer signs again within a minute. These findings say nothing about the records:
- * an acceptance would hold for every later state without these signatures.
+ * Findings about signatures that are still missing after the starts: processes that hold their writers sign again within a
+ * minute. An acceptance would hold for every later state without these signatures.
  */
 const repairedKinds: ReadonlySet<TrailFinding["kind"]> = new Set(["head", "writers"]);
 const messageMaxLength = 300;
@@ -49,8 +49,9 @@ const options = resolveAuditOptions({
 });
 
 /**
- * Accepts the findings of the trail of `home`, at most 1,000 at a time, except those that a running gateway repairs. Each writer that no process holds is started once,
- * so that its damage is on record before it is accepted, and no later start finds it again.
+ * Accepts the findings of the trail of `home`, at most 1,000 at a time, except those that a running gateway repairs. Each
+ * writer that no process holds is started once, so that its damage is on record before it is accepted, and no later start
+ * finds it again.
  *
  * @throws {StoreError} as `openStore` and `verifyTrail`; `signal.reason`
  */

@@ -252,7 +252,7 @@ describe("verifyTrail()", () => {
       [(lines) => lines.slice(0, -5), /: the records from \d+ to \d+ are missing$/],
       [forged, /: its last record is not the one that the next segment goes on from/],
       [() => [], /: 1 of its lines are no records.*; the records from 1 to \d+ are missing$/],
-      [() => ["garbage"], /: 1 of its lines are no records.*; the records from 1 to \d+ are missing$/],
+      [() => ["no record"], /: 1 of its lines are no records.*; the records from 1 to \d+ are missing$/],
     ];
     for (const [change, expected] of changes) {
       await using directory = await makeTemporaryDirectory();
