@@ -405,15 +405,17 @@ interface WaitingPackage {
   readonly config?: JsonObject;
   /** Calls of one client that run at a time. */
   readonly runningCount: number;
+  /** What the configuration is changed to. @default the policy denies the package */
+  readonly change?: JsonObject | undefined;
   release(): void;
 }
 
-/** Makes calls of a package of which the last one waits, denies the package, and lets the others end. */
+/** Makes calls of a package of which the last one waits, changes the configuration, and lets the others end. */
 async function waitingPackageCall(
   home: string,
-  { toolId, entry, config = {}, runningCount, release }: WaitingPackage,
+  { toolId, entry: declared, config = {}, runningCount, change, release }: WaitingPackage,
 ) {
-  const whole = { packages: { [toolId]: { trust_state: "certified", ...entry } }, ...config };
+  const whole = { packages: { [toolId]: { trust_state: "certified", ...declared } }, ...config };
   const serve = { listen: "127.0.0.1:0", auth: "token" };
   await using test = await startTestGateway(whole, { home, clients: ["agent"] });
   await test.gateway.prepared();
@@ -427,7 +429,7 @@ async function waitingPackageCall(
     made.push(call(true));
     await waitUntil(() => intents() === count + 1, { what: `call ${count} is admitted` });
   }
-  const next = configOf({ ...whole, serve, policy: { deny: [`${toolId}:*`] } });
+  const next = configOf({ ...whole, serve, ...(change ?? { policy: { deny: [`${toolId}:*`] } }) });
   assert.equal((await test.gateway.applyConfig(next, ["toolcrib.json"])).error, undefined);
   release();
   const answers = await Promise.all(made);
@@ -463,24 +465,31 @@ console.log("1");`;
   assert.ok(calls.includes("test.wait.local:local intent, completed failed POLICY_DENIED"), calls.join("\n"));
 });
 
-test("a call that waited in the queue of a package is not sent when the policy denies it by then", async () => {
-  await using directory = await makeTemporaryDirectory();
-  const home = join(directory.path, "home");
-  const toolId = "test.wait.http";
-  const held = Promise.withResolvers<void>();
-  await using server = await startLoopbackServer(async ({ body }) => {
-    if (body.includes("true")) await held.promise;
-    return { body: "1" };
+for (const [what, trust, expected] of [
+  ["the policy denies it by then", undefined, deniedWhileWaiting],
+  ["the package is trusted less by then", "unverified", /^Unknown tool: "test.wait.http"/],
+] as const) {
+  test(`a call that waited in the queue of a package is not sent when ${what}`, async () => {
+    await using directory = await makeTemporaryDirectory();
+    const home = join(directory.path, "home");
+    const toolId = "test.wait.http";
+    const held = Promise.withResolvers<void>();
+    await using server = await startLoopbackServer(async ({ body }) => {
+      if (body.includes("true")) await held.promise;
+      return { body: "1" };
+    });
+    const endpoint = { type: "http", method: "POST", url: "https://example.com/wait" };
+    putPackages(home, [localPackage(toolId, "", {}, { endpoint })]);
+    const declared = { endpoint: { url: server.url }, limits: { max_concurrent_calls: 4 } };
+    const { answers } = await waitingPackageCall(home, {
+      toolId,
+      entry: declared,
+      runningCount: 2,
+      change: trust && { packages: { [toolId]: { ...declared, trust_state: trust } } },
+      release: () => held.resolve(),
+    });
+    assert.equal(answers[0], "1");
+    assert.match(answers.at(-1) ?? "", expected);
+    assert.equal(server.requests.length, 3);
   });
-  const endpoint = { type: "http", method: "POST", url: "https://example.com/wait" };
-  putPackages(home, [localPackage(toolId, "", {}, { endpoint })]);
-  const { answers } = await waitingPackageCall(home, {
-    toolId,
-    entry: { endpoint: { url: server.url }, limits: { max_concurrent_calls: 4 } },
-    runningCount: 2,
-    release: () => held.resolve(),
-  });
-  assert.equal(answers[0], "1");
-  assert.match(answers.at(-1) ?? "", deniedWhileWaiting);
-  assert.equal(server.requests.length, 3);
-});
+}

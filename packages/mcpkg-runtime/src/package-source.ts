@@ -157,7 +157,11 @@ export class PackageSource implements ToolSource {
       throw new McpkgRuntimeError("PACKAGE_UNUSABLE", `"${this.id}" cannot run: ${reason}`);
     }
     beforeSend?.();
-    return await this.#runner.run(args, context);
+    // It can wait for a place, and more than once.
+    return await this.#runner.run(
+      args,
+      beforeSend === undefined ? context : { ...context, recheck: beforeSend },
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

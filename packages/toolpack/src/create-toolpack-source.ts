@@ -136,12 +136,18 @@ class ToolpackSource implements ToolSource {
     return this.#health;
   }
 
-  async call({ definition }: Tool, args: JsonObject, context: CallContext): Promise<ToolResult> {
+  /** Waits for nothing before it first sends a request. */
+  async call(
+    { definition }: Tool,
+    args: JsonObject,
+    context: CallContext,
+    beforeSend?: () => void,
+  ): Promise<ToolResult> {
     const served = this.#served.get(definition.name);
     if (served === undefined)
       throw unknownTool(definition.name, [...this.#served.keys()], this.#settings.toolspec);
     try {
-      return await this.#call(served.tool, args, context);
+      return await this.#call(served.tool, args, context, beforeSend);
     } catch (error) {
       if (context.signal.aborted) throw context.signal.reason;
       throw error;
@@ -164,14 +170,19 @@ class ToolpackSource implements ToolSource {
     return this.#made;
   }
 
-  async #call(tool: ToolspecTool, given: JsonObject, context: CallContext): Promise<ToolResult> {
+  async #call(
+    tool: ToolspecTool,
+    given: JsonObject,
+    context: CallContext,
+    beforeRepeat: (() => void) | undefined,
+  ): Promise<ToolResult> {
     const { signal, callId } = context;
     const deadline = Math.min(context.deadline, this.#deps.now() + callTimeoutMs);
     const credentials = this.#placed.map((one) => ({ ...one, token: this.#settings.tokenOf(one.id) }));
     const planned = tryPlan(() => this.#plan(tool, given, credentials), callId);
     if (planned.kind === "refused") return planned.result;
     const args = toParamNames(tool, given);
-    const request = { tool, plan: planned.plan, credentials, signal, deadline, callId };
+    const request = { tool, plan: planned.plan, credentials, signal, deadline, callId, beforeRepeat };
     const { response, url, refusal } = await exchange(request, this.#deps);
     const paths = this.#paths;
     const { result, note } = mapSelected(tool, response, `toolspec:${this.id}/${tool.name}`, paths);

@@ -69,17 +69,20 @@ export interface ExchangeRequest {
   /** No retry starts after this time, in milliseconds since the epoch. */
   readonly deadline: number;
   readonly callId: string;
+  /** Called right before each time that the request is sent again: a retry, a redirect. What it throws ends the exchange. */
+  readonly beforeRepeat: (() => void) | undefined;
 }
 
-/** Carries out `request`. @throws the error of `send`, or the reason of the signal. */
+/** Carries out `request`. @throws the error of `send` or of `beforeRepeat`, or the reason of the signal. */
 export async function exchange(request: ExchangeRequest, deps: ExchangeDeps): Promise<Exchanged> {
-  const { tool, plan, credentials, signal, deadline, callId } = request;
+  const { tool, plan, credentials, signal, deadline, callId, beforeRepeat } = request;
   const { method, headers, body } = plan;
   let { url } = plan;
   let retries = 0;
   let redirects = 0;
   for (;;) {
     signal.throwIfAborted();
+    if (retries + redirects > 0) beforeRepeat?.();
     const sent = { method, url, headers, signal, maxBytes: bodyMaxBytes, callId };
     const response = await deps.send(body === undefined ? sent : { ...sent, body });
     if (mayRetry(method, response.status) && retries < retriesMaxCount) {

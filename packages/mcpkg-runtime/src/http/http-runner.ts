@@ -51,7 +51,15 @@ export function createHttpRunner(
       };
       try {
         const { response, refusal } = await exchange(
-          { tool, plan: request, credentials, signal, deadline, callId },
+          {
+            tool,
+            plan: request,
+            credentials,
+            signal,
+            deadline,
+            callId,
+            beforeRepeat: () => context.recheck?.(),
+          },
           { ...deps, send },
         );
         const { result } = mapResponse(tool, response, { uri: `package:${toolId}` });

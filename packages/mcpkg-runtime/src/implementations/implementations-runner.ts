@@ -49,6 +49,7 @@ export function createImplementationsRunner(
       const passedOver: { id: string; reason: string }[] = [];
       for (const { id, runner } of usable) {
         context.signal.throwIfAborted();
+        if (passedOver.length > 0) context.recheck?.();
         const result = await tryRun(runner, args, context);
         if (!(result instanceof NotStarted)) {
           deps.onRun?.({ callId: context.callId, implementation: id, passedOver });

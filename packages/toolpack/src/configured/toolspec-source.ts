@@ -82,6 +82,8 @@ export class ToolspecSource implements ToolSource {
   readonly #isPerIdentity: boolean;
   readonly #load: CallLoad;
   readonly #offered: ReadonlySet<string>;
+  /** Whether it has just left the lists, so that calls which were admitted before still reach it. */
+  isLeaving = false;
   #health: Health;
   #tools = noTools;
 
@@ -154,20 +156,36 @@ export class ToolspecSource implements ToolSource {
     return this.#engine?.deadlineMs?.(tool) ?? callDeadlineMs;
   }
 
-  call(tool: Tool, args: JsonObject, context: CallContext): Promise<ToolResult> {
+  async call(
+    tool: Tool,
+    args: JsonObject,
+    context: CallContext,
+    beforeSend = () => context.recheck?.(),
+  ): Promise<ToolResult> {
     const engine = this.#engine;
     assert(engine !== undefined, "a tool of this source was listed");
-    return this.#load.run(context, () =>
-      this.#isPerIdentity ? this.#callAs(tool, args, context) : engine.call(tool, args, context),
+    // A person can have taken minutes. A call that arrives right after its tool left the lists is sent, unless it waits.
+    if (this.isLeaving) context.recheck?.();
+    else beforeSend();
+    return await this.#load.run({ ...context, recheck: beforeSend }, () =>
+      this.#isPerIdentity
+        ? this.#callAs(tool, args, context, beforeSend)
+        : engine.call(tool, args, context, beforeSend),
     );
   }
 
   /** Makes a call with the secrets of its client, and with no others. @throws {CodedError} where one is missing */
-  async #callAs(tool: Tool, args: JsonObject, context: CallContext): Promise<ToolResult> {
+  async #callAs(
+    tool: Tool,
+    args: JsonObject,
+    context: CallContext,
+    beforeSend: () => void,
+  ): Promise<ToolResult> {
     const { engine, readers } = this.#engineOf(context.identity);
     for (const { read } of readers) await read();
     context.signal.throwIfAborted();
-    return await engine.call(tool, args, context);
+    beforeSend();
+    return await engine.call(tool, args, context, beforeSend);
   }
 
   #engineOf(identity: Identity): IdentityEngine {

@@ -94,7 +94,9 @@ export class ToolspecSources implements AsyncDisposable {
 
   /** Ends a source when it has answered the calls that it has, and those that reach it soon. */
   async #leave(source: ToolspecSource): Promise<void> {
+    source.isLeaving = true;
     await this.#context.sleep(arrivalMs, this.#closing.signal).catch(() => {});
+    source.isLeaving = false;
     await source.idle();
     if (!this.#leaving.delete(source)) return;
     await source[Symbol.asyncDispose]();
