@@ -182,10 +182,10 @@ async function admitChecked(
   const { approval, journal, isContinued } = passed;
   /** Gives back what the call has taken. @returns the approval for the record, where it is valid again */
   const giveBack = async () => {
-    const isValidAgain = await passed.giveBack?.();
+    const isValidAgain = (await passed.giveBack?.()) === true;
     if (isContinued && journal !== undefined) deps.journals.giveBack(journal);
     if (made?.outcome !== undefined) made.journal.returnMade(made.key);
-    return isValidAgain === true ? ({ approval, isApprovalReturned: true } as const) : undefined;
+    return isValidAgain ? ({ approval, isApprovalReturned: true } as const) : undefined;
   };
   const isApproved = approval !== undefined || isContinued || continuesApproved;
   const isChecked = isApproved || hooked?.checksArguments === true;
