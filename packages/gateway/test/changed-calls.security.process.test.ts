@@ -78,8 +78,10 @@ async function startChanging(options: { readonly policy?: JsonObject; readonly s
         () => dataOf(test.audit(), "call.intent").filter(({ tool }) => tool === "s:write").length === count,
         { what: `${count} calls are admitted` },
       ),
-    async apply(document: JsonObject) {
-      const next = configOf({ tool_servers: [onHttp("s", server.url, declaration)], ...document });
+    /** @param folder that of the policy files which it names */
+    async apply(document: JsonObject, folder?: string) {
+      const whole = { tool_servers: [onHttp("s", server.url, declaration)], ...document };
+      const next = folder === undefined ? configOf(whole) : await configIn(folder, whole);
       assert.equal((await test.gateway.applyConfig(next, ["toolcrib.json"])).error, undefined);
     },
     [Symbol.asyncDispose]: () => moved.disposeAsync(),
@@ -437,6 +439,52 @@ test("a call that waited in the queue is not sent when it needs an approval by t
   assert.equal(textOf(await running), "done");
   for (const answer of await Promise.all(waiting))
     assert.match(answer, /the policy changed while the call waited: it needs an approval now/);
+  assert.deepEqual(received, ['write {"number":1}']);
+});
+
+test("a call that waited in the queue is not sent without its approval either when its client may not list the tool by then", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFiles(directory.path, { "main.cedar": 'permit(principal, action == Action::"call", resource);' });
+  const serve = { listen: "127.0.0.1:0", limits: { max_calls_per_server: 1 } };
+  await using setting = await startChanging({ policy: { waive_approval: ["s:*"] }, serve });
+  const { test, received } = setting;
+  const held = Promise.withResolvers<void>();
+  setting.answerAfter(held.promise);
+  const client = await test.connect({ as: "agent" });
+  const running = client.callTool({ name: "s__write", arguments: { number: 1 } });
+  await waitUntil(() => received.length === 1, { what: "the first call runs" });
+  const waiting = answerOf(client.callTool({ name: "s__write", arguments: { number: 2 } }));
+  await setting.admitted(2);
+  await setting.apply({ policy: { files: ["main.cedar"] }, serve }, directory.path);
+  held.resolve();
+  assert.equal(textOf(await running), "done");
+  assert.match(
+    await waiting,
+    /the policy changed while the call waited: it needs an approval now\nHint: repeat the call: it needs the approval of the operator then/,
+  );
+  assert.deepEqual(received, ['write {"number":1}']);
+});
+
+test("a call that waited in the queue is not sent by a withdrawn waiver when its tool is not offered any more", async () => {
+  const serve = { listen: "127.0.0.1:0", limits: { max_calls_per_server: 1 } };
+  await using setting = await startChanging({ policy: { waive_approval: ["s:*"] }, serve });
+  const { test, server, received } = setting;
+  const held = Promise.withResolvers<void>();
+  setting.answerAfter(held.promise);
+  const client = await test.connect({ as: "agent" });
+  const running = client.callTool({ name: "s__write", arguments: { number: 1 } });
+  await waitUntil(() => received.length === 1, { what: "the first call runs" });
+  const waiting = answerOf(client.callTool({ name: "s__write", arguments: { number: 2 } }));
+  await setting.admitted(2);
+  await setting.apply({ serve });
+  setting.redefine({ description: "Another description" });
+  server.notify("notifications/tools/list_changed");
+  await waitUntil(() => !test.gateway.listTools(operator).some(({ id }) => id === "s:write"), {
+    what: "the tool is held back",
+  });
+  held.resolve();
+  assert.equal(textOf(await running), "done");
+  assert.match(await waiting, /the policy changed while the call waited: it is not offered any more/);
   assert.deepEqual(received, ['write {"number":1}']);
 });
 

@@ -187,8 +187,9 @@ async function admitChecked(
     if (made?.outcome !== undefined) made.journal.returnMade(made.key);
     return isValidAgain ? ({ approval, isApprovalReturned: true } as const) : undefined;
   };
-  const isApproved = approval !== undefined || isContinued || continuesApproved;
-  const isChecked = isApproved || hooked?.checksArguments === true;
+  const isApproved = approval !== undefined || journal?.approval !== undefined || continuesApproved;
+  // What a continued call makes was checked, also where nobody approved the call itself.
+  const isChecked = isApproved || isContinued || hooked?.checksArguments === true;
   if (approval !== undefined) {
     // A person took minutes, in which the policy and the labels can have changed.
     const { depth } = call.subject;
@@ -234,7 +235,7 @@ async function admitChecked(
  * its server, or for a session. Where nothing changed, it compares two numbers.
  *
  * @returns the denial, for the operator as every denial; undefined where the call may be made
- * @throws {GatewayError} `TOOL_CHANGED` where it would need an approval now
+ * @throws {GatewayError} `TOOL_CHANGED` where it would need an approval now, or is not offered any more
  */
 export function decideAgain(
   deps: GovernedCallDeps,
@@ -248,10 +249,13 @@ export function decideAgain(
   if (decision.kind === "deny") return { ...decision, reason: `${what}: ${decision.reason}` };
   if (isApproved || target.method !== "tools/call") return undefined;
   // The target is that of the policy before: a waiver can be withdrawn.
-  const current = deps.targetOf(origin.identity, target.id) ?? target;
-  if (!isOwnNeeded(current, origin.identity, decision)) return undefined;
-  const hint = "repeat the call, which is then put to the operator";
-  throw new GatewayError("TOOL_CHANGED", `${what}: it needs an approval now`, { hint });
+  const current = deps.currentTarget(target.id);
+  if (current !== undefined && !isOwnNeeded(current, origin.identity, decision)) return undefined;
+  throw new GatewayError(
+    "TOOL_CHANGED",
+    `${what}: it ${current === undefined ? "is not offered any more" : "needs an approval now"}`,
+    current && { hint: "repeat the call: it needs the approval of the operator then" },
+  );
 }
 
 /** What a client reads of a call that was not made because of another policy: nothing of that policy. */

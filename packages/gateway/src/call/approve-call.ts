@@ -96,6 +96,8 @@ export async function approveCall(
   const exact = callKey(target, argumentsDigest);
   const own = needing.length > 0 ? undefined : shown?.takeApproval(exact);
   if (own !== undefined) {
+    // It holds for the continuation of this call, too.
+    journal.approve(own, []);
     const giveBack = () => {
       shown?.returnApproval(exact);
       return false;
