@@ -188,6 +188,11 @@ export class CallJournal {
     this.#reserve = reserve;
   }
 
+  /** Id of the approval of the call; undefined where nobody approved it. */
+  get approval(): string | undefined {
+    return this.#approval;
+  }
+
   /** Whether an inner call of this execution waits for its approval. */
   get isWaiting(): boolean {
     return this.#isWaiting;

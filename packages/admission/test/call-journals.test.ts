@@ -110,7 +110,9 @@ describe("CallJournals", () => {
   test("counts an approval of the call for the inner calls that it showed, each once", () => {
     const { journals } = journalsOf();
     const journal = journals.create("ci", "a");
+    assert.equal(journal.approval, undefined);
     journal.approve("approval-1", ["inner", "inner"]);
+    assert.equal(journal.approval, "approval-1");
     const taken = ["inner", "inner", "inner", "other"].map((key) => journal.takeApproval(key));
     assert.deepEqual(taken, ["approval-1", "approval-1", undefined, undefined]);
     // One that was not used counts again, once.

@@ -192,6 +192,7 @@ export class GatewayCore {
       },
       journals: new CallJournals(now),
       targetOf: (identity, name) => this.#innerTarget(identity, name),
+      currentTarget: (id) => this.#targets.find(id),
       pauses: this.pauses,
       parked: ParkedCalls.ofInnerCalls(ownNamespace, now),
       callLimits: guards.callLimits,
@@ -390,11 +391,8 @@ export class GatewayCore {
     args: JsonObject,
     isDirect = false,
   ): Promise<ToolResult> {
-    const entry = this.index.find(name);
     const target =
-      entry === undefined
-        ? await this.#lateTarget(context.identity, name, context.signal)
-        : this.#targets.forTool(entry);
+      this.#targets.find(name) ?? (await this.#lateTarget(context.identity, name, context.signal));
     const outcome = await this.#run(target, args, originOfInner(context, isDirect));
     return toInnerResult(outcome, context.identity, target);
   }

@@ -329,6 +329,39 @@ test("a chain that a limit stops after its approval keeps what it made, and cont
   );
 });
 
+test("the record of a step that a limit refuses does not say that the approval of its chain is valid again", async () => {
+  const [begun, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  // The step is not over the limit when it is checked; while its hook runs, another call uses the budget up.
+  await using server = await startLoopbackServer(async ({ body }) => {
+    if (body.includes('"k"')) {
+      begun.resolve();
+      await go.promise;
+    }
+    return { body: JSON.stringify({ decision: "allow" }) };
+  });
+  const hook = { name: "slow", url: server.url, tools: [`${send}:*`] };
+  const limits = [{ name: "sends", tools: [`${send}:*`], budget: { calls: 1 }, every: "day" }];
+  await withPackages(
+    async ({ gateway, made, call, approve }) => {
+      await approve((await call(send, { to: "other" })).text);
+      await approve((await call(known, { name: "k" })).text);
+      const waiting = call(known, { name: "k" });
+      await begun.promise;
+      assert.equal((await call(send, { to: "other" })).isError, false);
+      go.resolve();
+      assert.match((await waiting).text, /limit "sends"/);
+      assert.deepEqual(made(), ['make {"name":"k"}', 'send {"to":"other"}']);
+      assert.match((await call(known, { name: "k" })).text, /"test\.apr\.known" was not called/);
+      await gateway.stop();
+      const refused = dataOf(gateway.audit(), "call.denied").find(({ code }) => code === "BUDGET_EXCEEDED");
+      assert.equal(refused?.tool, `${send}:send`);
+      assert.deepEqual([refused?.approval, refused?.isApprovalReturned], [undefined, undefined]);
+    },
+    {},
+    { guards: { limits }, hooks: { before_call: [hook] } },
+  );
+});
+
 test("a chain that cannot be recorded after its approval keeps what it made, and continues without repeating it", () =>
   withPackages(async ({ gateway, made, call, approve }) => {
     await approve((await call(flow, { name: "h" })).text);

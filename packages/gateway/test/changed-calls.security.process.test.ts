@@ -6,10 +6,17 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject } from "@toolcrib/json";
-import { echoStdioPath, fixtureCommand, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import {
+  echoStdioPath,
+  fixtureCommand,
+  makeTemporaryDirectory,
+  waitUntil,
+  writeFiles,
+} from "@toolcrib/testing";
 import { localIdentity, type ToolDefinition } from "@toolcrib/tool";
 import {
   callsIn,
+  configIn,
   configOf,
   dataOf,
   onHttp,
@@ -71,8 +78,10 @@ async function startChanging(options: { readonly policy?: JsonObject; readonly s
         () => dataOf(test.audit(), "call.intent").filter(({ tool }) => tool === "s:write").length === count,
         { what: `${count} calls are admitted` },
       ),
-    async apply(document: JsonObject) {
-      const next = configOf({ tool_servers: [onHttp("s", server.url, declaration)], ...document });
+    /** @param folder that of the policy files which it names */
+    async apply(document: JsonObject, folder?: string) {
+      const whole = { tool_servers: [onHttp("s", server.url, declaration)], ...document };
+      const next = folder === undefined ? configOf(whole) : await configIn(folder, whole);
       assert.equal((await test.gateway.applyConfig(next, ["toolcrib.json"])).error, undefined);
     },
     [Symbol.asyncDispose]: () => moved.disposeAsync(),
@@ -299,8 +308,28 @@ test("requests about prompts, resources and templates do not reach a session wit
   });
 });
 
-/** Makes a call that waits for another one in the queue of its server, changes the configuration, and lets it go on. */
-async function waitingCall(change: object, policy: JsonObject = {}) {
+/** A change of the configuration, and where `files` is set, of policy files beside it. */
+interface Change {
+  readonly server?: JsonObject;
+  readonly policy?: JsonObject;
+  readonly files?: { readonly [path: string]: string };
+}
+
+/** The ways in which a client calls a tool. */
+const callsOfWrite = [
+  { name: "s__write" },
+  { name: "call_tool", arguments: { name: "s__write", arguments: {} } },
+  { name: "eval_starlark", arguments: { code: "return s.write()" } },
+];
+
+/**
+ * Makes calls that wait for another one in the queue of its server, changes the configuration, and lets them go on.
+ *
+ * @returns `direct` the answers to the same calls when they are made after the change
+ */
+async function waitingCalls({ server: changedServer = {}, policy = {}, files = {} }: Change) {
+  await using directory = await makeTemporaryDirectory();
+  writeFiles(directory.path, files);
   await using server = await startScriptedServer({
     tools: () => [toolNamed("write"), toolNamed("other")],
     async call(_request, name) {
@@ -314,44 +343,79 @@ async function waitingCall(change: object, policy: JsonObject = {}) {
   const declared = (more: object = {}) =>
     onHttp("s", server.url, { trust_state: "certified", ...more }) as JsonObject;
   const serve = { listen: "127.0.0.1:0", limits: { max_calls_per_server: 1 } };
-  await using test = await startTestGateway(
-    { tool_servers: [declared()], policy, serve },
-    { clients: ["agent"] },
-  );
+  await using test = await startTestGateway({ tool_servers: [declared()], serve }, { clients: ["agent"] });
   const client = await test.connect({ as: "agent" });
+  const makeCalls = () =>
+    callsOfWrite.map(async (call) => {
+      const text = await answerOf(client.callTool(call));
+      return text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "CALL");
+    });
   const running = client.callTool({ name: "s__other" });
   await waitUntil(() => received.length === 1, { what: "the first call runs" });
-  const waiting = answerOf(client.callTool({ name: "s__write" }));
-  await waitUntil(() => test.audit().filter(({ type }) => type === "call.intent").length === 2, {
-    what: "the second one is admitted, and waits",
-  });
-  const { server: changedServer, ...changed } = change as { readonly server?: object };
-  const next = configOf({ tool_servers: [declared(changedServer)], policy, serve, ...changed });
+  const waiting = makeCalls();
+  const intents = () => dataOf(test.audit(), "call.intent").filter(({ tool }) => tool === "s:write");
+  await waitUntil(() => intents().length === callsOfWrite.length, { what: "all are admitted, and wait" });
+  const next = await configIn(directory.path, { tool_servers: [declared(changedServer)], policy, serve });
   assert.equal((await test.gateway.applyConfig(next, ["toolcrib.json"])).error, undefined);
   held.resolve();
   assert.equal(textOf(await running), "done");
-  const answer = await waiting;
+  const answers = await Promise.all(waiting);
+  const calls = await waitForCalls();
+  const sent = [...received];
+  const direct = await Promise.all(makeCalls());
   await test.stop();
-  return { answer, received, calls: callsIn(test.audit()) };
+  return { answers, direct, received: sent, calls };
+
+  async function waitForCalls() {
+    const ended = () => dataOf(test.audit(), "call.completed").length;
+    const begun = () => dataOf(test.audit(), "call.intent").length;
+    await waitUntil(() => ended() === begun(), { what: "the ends are on record" });
+    return callsIn(test.audit());
+  }
 }
 
-test("a call that waited in the queue is not sent when the policy denies it by then", async () => {
-  const { answer, received, calls } = await waitingCall({ policy: { deny: ["s:write"] } });
-  assert.match(answer, /"s__write" was not called, because the policy changed while the call waited: /);
+test("a call that waited in the queue is not sent when the policy denies it by then, and is answered as any denied call", async () => {
+  const { answers, direct, received, calls } = await waitingCalls({ policy: { deny: ["s:write"] } });
+  // A program that names a tool which its client may not list is not even run.
+  assert.deepEqual(answers.slice(0, 2), direct.slice(0, 2));
+  assert.match(answers[0] ?? "", /Unknown tool: "s__write"/);
+  for (const answer of answers) assert.doesNotMatch(answer, /policy\.deny/, "the rules are the operator's");
   assert.deepEqual(received, ["other"]);
-  assert.ok(calls.includes("s:write intent, completed failed POLICY_DENIED"), calls.join("\n"));
+  const denied = calls.filter((call) => call === "s:write intent, completed failed POLICY_DENIED");
+  assert.equal(denied.length, answers.length, calls.join("\n"));
+});
+
+test("a call that a policy file denies by the time it would be sent gets the text of its author, and no name of a policy", async () => {
+  const text = `permit(principal, action, resource);
+@id("no-writes") @message("Ask the data team")
+forbid(principal, action == Action::"call", resource == Tool::"s:write");`;
+  const { answers, direct, received } = await waitingCalls({
+    policy: { files: ["main.cedar"] },
+    files: { "main.cedar": text },
+  });
+  assert.deepEqual(answers, direct);
+  assert.deepEqual(received, ["other"]);
+  const [answer = ""] = answers;
+  assert.match(
+    answer,
+    /^"s__write" was not called: the policy does not allow this call: Ask the data team\nHint: the operator sees the reason: toolcrib why /,
+  );
+  for (const one of answers) assert.doesNotMatch(one, /no-writes|main\.cedar/);
 });
 
 test("a call that waited in the queue is not sent when its server is trusted less by then", async () => {
-  const { answer, received } = await waitingCall({ server: { mutability_class: "read_only" } });
-  assert.match(answer, /"s__write" was not called: what the operator declares about its server changed/);
+  const { answers, received } = await waitingCalls({ server: { mutability_class: "read_only" } });
+  assert.match(
+    answers[0] ?? "",
+    /"s__write" was not called: what the operator declares about its server changed/,
+  );
   assert.deepEqual(received, ["other"]);
 });
 
 test("a call that waited in the queue is sent after a change that still allows it", async () => {
-  const { answer, received } = await waitingCall({ policy: { deny: ["s:other"] } });
-  assert.equal(answer, "done");
-  assert.deepEqual(received, ["other", "write"]);
+  const { answers, received } = await waitingCalls({ policy: { deny: ["s:other"] } });
+  assert.equal(answers[0], "done");
+  assert.deepEqual(received, ["other", "write", "write", "write"]);
 });
 
 test("a call that waited in the queue is not sent when it needs an approval by then, however it was made", async () => {
@@ -375,6 +439,52 @@ test("a call that waited in the queue is not sent when it needs an approval by t
   assert.equal(textOf(await running), "done");
   for (const answer of await Promise.all(waiting))
     assert.match(answer, /the policy changed while the call waited: it needs an approval now/);
+  assert.deepEqual(received, ['write {"number":1}']);
+});
+
+test("a call that waited in the queue is not sent without its approval either when its client may not list the tool by then", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFiles(directory.path, { "main.cedar": 'permit(principal, action == Action::"call", resource);' });
+  const serve = { listen: "127.0.0.1:0", limits: { max_calls_per_server: 1 } };
+  await using setting = await startChanging({ policy: { waive_approval: ["s:*"] }, serve });
+  const { test, received } = setting;
+  const held = Promise.withResolvers<void>();
+  setting.answerAfter(held.promise);
+  const client = await test.connect({ as: "agent" });
+  const running = client.callTool({ name: "s__write", arguments: { number: 1 } });
+  await waitUntil(() => received.length === 1, { what: "the first call runs" });
+  const waiting = answerOf(client.callTool({ name: "s__write", arguments: { number: 2 } }));
+  await setting.admitted(2);
+  await setting.apply({ policy: { files: ["main.cedar"] }, serve }, directory.path);
+  held.resolve();
+  assert.equal(textOf(await running), "done");
+  assert.match(
+    await waiting,
+    /the policy changed while the call waited: it needs an approval now\nHint: repeat the call: it needs the approval of the operator then/,
+  );
+  assert.deepEqual(received, ['write {"number":1}']);
+});
+
+test("a call that waited in the queue is not sent by a withdrawn waiver when its tool is not offered any more", async () => {
+  const serve = { listen: "127.0.0.1:0", limits: { max_calls_per_server: 1 } };
+  await using setting = await startChanging({ policy: { waive_approval: ["s:*"] }, serve });
+  const { test, server, received } = setting;
+  const held = Promise.withResolvers<void>();
+  setting.answerAfter(held.promise);
+  const client = await test.connect({ as: "agent" });
+  const running = client.callTool({ name: "s__write", arguments: { number: 1 } });
+  await waitUntil(() => received.length === 1, { what: "the first call runs" });
+  const waiting = answerOf(client.callTool({ name: "s__write", arguments: { number: 2 } }));
+  await setting.admitted(2);
+  await setting.apply({ serve });
+  setting.redefine({ description: "Another description" });
+  server.notify("notifications/tools/list_changed");
+  await waitUntil(() => !test.gateway.listTools(operator).some(({ id }) => id === "s:write"), {
+    what: "the tool is held back",
+  });
+  held.resolve();
+  assert.equal(textOf(await running), "done");
+  assert.match(await waiting, /the policy changed while the call waited: it is not offered any more/);
   assert.deepEqual(received, ['write {"number":1}']);
 });
 
@@ -437,7 +547,7 @@ async function waitingPackageCall(
   return { answers, calls: callsIn(test.audit()) };
 }
 
-const deniedWhileWaiting = /was not called, because the policy changed while the call waited: /;
+const deniedWhileWaiting = /Unknown tool: /;
 
 test("a call that waited for the programs of packages is not run when the policy denies it by then", async () => {
   await using directory = await makeTemporaryDirectory();

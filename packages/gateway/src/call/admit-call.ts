@@ -27,7 +27,8 @@ import { refusedCall } from "./refused-call.ts";
 import { shownId } from "./shown-id.ts";
 
 type DeniedFacts = Parameters<CallLog["denied"]>[1];
-type Denial = Decision & { readonly kind: "deny" };
+/** A denial of the policy. */
+export type Denial = Decision & { readonly kind: "deny" };
 type Permission = Decision & { readonly kind: "allow" };
 
 /** A call as it was asked for. */
@@ -181,13 +182,14 @@ async function admitChecked(
   const { approval, journal, isContinued } = passed;
   /** Gives back what the call has taken. @returns the approval for the record, where it is valid again */
   const giveBack = async () => {
-    const isValidAgain = await passed.giveBack?.();
+    const isValidAgain = (await passed.giveBack?.()) === true;
     if (isContinued && journal !== undefined) deps.journals.giveBack(journal);
     if (made?.outcome !== undefined) made.journal.returnMade(made.key);
-    return isValidAgain === true ? ({ approval, isApprovalReturned: true } as const) : undefined;
+    return isValidAgain ? ({ approval, isApprovalReturned: true } as const) : undefined;
   };
-  const isApproved = approval !== undefined || isContinued || continuesApproved;
-  const isChecked = isApproved || hooked?.checksArguments === true;
+  const isApproved = approval !== undefined || journal?.approval !== undefined || continuesApproved;
+  // What a continued call makes was checked, also where nobody approved the call itself.
+  const isChecked = isApproved || isContinued || hooked?.checksArguments === true;
   if (approval !== undefined) {
     // A person took minutes, in which the policy and the labels can have changed.
     const { depth } = call.subject;
@@ -232,25 +234,33 @@ async function admitChecked(
  * Decides again about a call that waited after its admission, where the policy changed since: for a place in the queue of
  * its server, or for a session. Where nothing changed, it compares two numbers.
  *
- * @throws {GatewayError} `POLICY_DENIED`, or `TOOL_CHANGED` where it would need an approval now
+ * @returns the denial, for the operator as every denial; undefined where the call may be made
+ * @throws {GatewayError} `TOOL_CHANGED` where it would need an approval now, or is not offered any more
  */
-export function assertAllowed(
+export function decideAgain(
   deps: GovernedCallDeps,
   { target, origin, call, labelled, generation }: AskedCall,
   { args, isApproved }: Pick<AdmittedCall, "args" | "isApproved">,
-): void {
-  if (deps.policy.generation === generation) return;
+): Denial | undefined {
+  if (deps.policy.generation === generation) return undefined;
   const { depth } = call.subject;
   const decision = decide(deps, target, origin, () => callFactsOf(deps, args, origin, depth, labelled?.run));
-  const what = `"${target.shownName}" was not called, because the policy changed while the call waited`;
-  if (decision.kind === "deny")
-    throw new GatewayError(decision.code, `${what}: ${decision.reason}`, { hint: decision.hint });
-  if (isApproved || target.method !== "tools/call") return;
+  const what = changedWhileWaiting(target);
+  if (decision.kind === "deny") return { ...decision, reason: `${what}: ${decision.reason}` };
+  if (isApproved || target.method !== "tools/call") return undefined;
   // The target is that of the policy before: a waiver can be withdrawn.
-  const current = deps.targetOf(origin.identity, target.id) ?? target;
-  if (!isOwnNeeded(current, origin.identity, decision)) return;
-  const hint = "repeat the call, which is then put to the operator";
-  throw new GatewayError("TOOL_CHANGED", `${what}: it needs an approval now`, { hint });
+  const current = deps.currentTarget(target.id);
+  if (current !== undefined && !isOwnNeeded(current, origin.identity, decision)) return undefined;
+  throw new GatewayError(
+    "TOOL_CHANGED",
+    `${what}: it ${current === undefined ? "is not offered any more" : "needs an approval now"}`,
+    current && { hint: "repeat the call: it needs the approval of the operator then" },
+  );
+}
+
+/** What a client reads of a call that was not made because of another policy: nothing of that policy. */
+export function changedWhileWaiting({ shownName }: Pick<CallTarget, "shownName">): string {
+  return `"${shownName}" was not called, because the policy changed while the call waited`;
 }
 
 const unasked: ApprovedCall = {

@@ -39,8 +39,13 @@ export interface ApprovedCall {
   readonly kind: "passed";
   /** The approval that it uses up; undefined for a call that needs none, or is continued. */
   readonly approval: string | undefined;
-  /** Gives the approval back where the call is not made after all. Never rejects; absent without an approval. */
-  readonly giveBack?: () => unknown;
+  /**
+   * Gives the approval back where the call is not made after all. Never rejects; absent without an approval.
+   *
+   * @returns whether that approval is valid again in the store: not for an inner call, which uses no more than a place in
+   *   that of the call around it
+   */
+  readonly giveBack?: () => boolean | Promise<boolean>;
   /** The journal of its inner calls; undefined for the operator's own calls, which never wait. */
   readonly journal: CallJournal | undefined;
   readonly isContinued: boolean;
@@ -90,8 +95,15 @@ export async function approveCall(
   const shown = deps.journals.of(origin.parent?.callId);
   const exact = callKey(target, argumentsDigest);
   const own = needing.length > 0 ? undefined : shown?.takeApproval(exact);
-  if (own !== undefined)
-    return { ...none, approval: own, giveBack: () => shown?.returnApproval(exact), journal };
+  if (own !== undefined) {
+    // It holds for the continuation of this call, too.
+    journal.approve(own, []);
+    const giveBack = () => {
+      shown?.returnApproval(exact);
+      return false;
+    };
+    return { ...none, approval: own, giveBack, journal };
+  }
   const approval = { ...approvalOf(target), isOwn };
   const asked = await askApproval(
     deps.approval,

@@ -64,6 +64,12 @@ export class CallTargets {
     return target;
   }
 
+  /** Returns the target of the tool `name`, by its id or wire name, that the index has now. */
+  find(name: string): CallTarget | undefined {
+    const entry = this.#deps.index.find(name);
+    return entry && this.forTool(entry);
+  }
+
   /**
    * Returns a target for a resource or prompt of `source`.
    *

@@ -7,7 +7,7 @@ import type { SchemaValidator } from "@toolcrib/json";
 import type { FairShare, InFlight } from "@toolcrib/lifecycle";
 import type { HiddenArguments } from "@toolcrib/policy";
 import type { openFingerprints } from "@toolcrib/store";
-import type { Identity } from "@toolcrib/tool";
+import type { Identity, ToolId } from "@toolcrib/tool";
 import type { CallLog } from "./call-log.ts";
 import type { CallTarget } from "./call-target.ts";
 import type { ExecutionDeps } from "./execute-call.ts";
@@ -41,6 +41,8 @@ export interface GovernedCallDeps extends ExecutionDeps {
   readonly journals: CallJournals;
   /** Returns the target of an inner call that is planned; undefined for a tool that does not exist for the caller. */
   readonly targetOf: (identity: Identity, name: string) => CallTarget | undefined;
+  /** Returns the target of a tool by the policy as it is now, also where no client may list it; undefined where it is not offered any more. */
+  readonly currentTarget: (id: ToolId) => CallTarget | undefined;
   /** Rates, budgets and windows of time; undefined where none is configured. */
   readonly callLimits: CallLimits | undefined;
   /** Programs that are asked about calls; undefined where none is configured. */

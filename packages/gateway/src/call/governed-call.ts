@@ -20,12 +20,15 @@ import { inspectResult } from "@toolcrib/redaction";
 import { toAuditClient } from "@toolcrib/store";
 import { identityKey, isInputRequired, type ToolResult } from "@toolcrib/tool";
 import type { CallOutcome } from "../gateway.ts";
+import { GatewayError } from "../gateway-error.ts";
 import {
   type AdmittedCall,
   type AskedCall,
   admitCall,
-  assertAllowed,
+  changedWhileWaiting,
   checkCall,
+  type Denial,
+  decideAgain,
   type Refusal,
 } from "./admit-call.ts";
 import { toCallError } from "./call-error.ts";
@@ -134,12 +137,15 @@ function refuse({ log }: GovernedCallDeps, call: BegunCall, refusal: Refusal): C
   log.denied(call, refusal);
   const { callId } = call.subject;
   const { decision } = refusal;
-  if (decision !== undefined) {
-    // The record has the client, and the arguments that the decision can depend on.
-    const { hint = `toolcrib why ${callId} shows what would allow it` } = decision;
-    return { ...decision, hint, kind: "denied", callId };
-  }
-  return { kind: "failed", callId, error: refusal.error };
+  return decision === undefined
+    ? { kind: "failed", callId, error: refusal.error }
+    : deniedOutcome(callId, decision);
+}
+
+function deniedOutcome(callId: string, decision: Denial): CallOutcome {
+  // The record has the client, and the arguments that the decision can depend on.
+  const { hint = `toolcrib why ${callId} shows what would allow it` } = decision;
+  return { ...decision, hint, kind: "denied", callId };
 }
 
 /** Codes of calls that can be made later, when the operator has decided. */
@@ -195,11 +201,16 @@ async function perform(
   const { callId } = call.subject;
   deps.log.started(call, { ...intent, containment: target.containment });
   let stored: Promise<void> | undefined;
+  let denial: Denial | undefined;
   caller.onBegun?.({ ...call, shownArguments: hooked?.shownArguments, arguments: args });
   try {
     // Validate, execute, limit, validate the result, scrub and label it. Nothing reads or changes it after its label.
     const invalid = validateArguments(deps, target, args, callId);
-    const recheck = () => assertAllowed(deps, asked, admitted);
+    const recheck = () => {
+      denial = decideAgain(deps, asked, admitted);
+      // Sources and hooks get this error, and nothing of the rules.
+      if (denial !== undefined) throw new GatewayError(denial.code, changedWhileWaiting(target));
+    };
     const requester = { origin: caller, labelled, recheck };
     const run = () => madeResult(made) ?? execute(deps, target, args, call, requester);
     const toError = (thrown: unknown) => toCallError(deps, target, call, thrown);
@@ -240,7 +251,13 @@ async function perform(
     if (caller.task?.isLeft === true) return { kind: "failed", callId, error };
     onExecuted?.({ kind: "failed", error }, failureBytes);
     const facts = { hooks: hooked?.takeRecords(), labels: labelled?.run.labels };
-    deps.log.failed(call, error, { ...facts, durationMs: deps.now() - call.startedAt });
+    const durationMs = deps.now() - call.startedAt;
+    if (denial !== undefined && denial.code === error.code) {
+      // Its intent is on record, so that its end is a completion, and its client reads the answer to a denial.
+      deps.log.failed(call, new GatewayError(denial.code, denial.reason), { ...facts, durationMs });
+      return deniedOutcome(callId, denial);
+    }
+    deps.log.failed(call, error, { ...facts, durationMs });
     return { kind: "failed", callId, error };
   }
 }
