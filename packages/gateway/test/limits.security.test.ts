@@ -61,6 +61,7 @@ test("the operator asks whether a limit would refuse a call, and nothing is kept
         gateway.policySituation({ target, identity: localIdentity("token", name) });
       const usage = () => gateway.status().limits.map(({ refused, top }) => [refused, top.length]);
       assert.equal("limit" in gateway.policySituation(), false, "without a question there is no answer");
+      assert.equal("limit" in ask("s:gone", "agent"), false, "nothing is said about what does not exist");
       for (const name of ["nobody", "no-one", "agent"]) assert.equal(ask("s:read", name).limit, null);
       assert.deepEqual(usage(), [[0, 0]]);
       assert.equal(await callAs(test, "agent", "s:read"), "ok");
