@@ -265,11 +265,34 @@ test("audit export --proof warns where the trail is not intact, and writes the e
   assert.equal(changed.code, 0, changed.stderr);
   assert.match(
     changed.stderr,
-    /^warning: the trail is not intact \(\d findings?\): the proof is signed all the same, .*; see \S+.* audit verify\n$/,
+    /^warning: the trail is not intact \(\d findings?\): the proof is signed all the same; audit verify --export finds what is wrong in the exported records, .*; see \S+.* audit verify\n$/,
   );
   const verified = await run("verify", "--export", "trail.jsonl", "--proof", "proof.json");
   assert.equal(verified.code, 1);
   assert.match(verified.stdout, /FOUND .*trail\.jsonl:\d: record \d does not follow the line before it/);
+});
+
+test("audit export --proof says that what is wrong outside of the exported records is found only in the home", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const run = (...words: readonly string[]) => runToolcrib(["audit", ...words], setting);
+  assert.equal((await runToolcrib(["pause", "all"], setting)).code, 0);
+  // A record after the signed end, which does not follow the one before it.
+  const path = directory.join(".toolcrib/audit/001-00000001.jsonl");
+  const text = readFileSync(path, "utf8");
+  const last = JSON.parse(text.trimEnd().split("\n").at(-1) ?? "");
+  const later = { ...last, id: `${last.id}0`, sequence: String(Number(last.sequence) + 2).padStart(16, "0") };
+  writeFileSync(path, `${text}${JSON.stringify(later)}\n`);
+  const home = await run("verify");
+  assert.equal(home.code, 1, home.stdout);
+  const exported = await run("export", "-o", "trail.jsonl", "--proof", "proof.json");
+  assert.match(
+    exported.stderr,
+    /^warning: .*, and the rest is found only in the home; see /,
+    exported.stdout,
+  );
+  const verified = await run("verify", "--export", "trail.jsonl", "--proof", "proof.json");
+  assert.equal(verified.code, 0, verified.stdout);
 });
 
 test("audit verify --export names the form in which another program stored the file", async () => {
