@@ -170,6 +170,26 @@ test("doctor finds what was changed in the trail, as audit verify does", async (
   assert.match(stdout, /fix: +toolcrib audit verify shows what was changed/);
 });
 
+test("audit verify --accept says that it accepts no signature that a running gateway writes again", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ serve: { listen: "127.0.0.1:0" } }));
+  const setting = { directory: directory.path };
+  for (const command of ["pause", "resume"])
+    assert.equal((await runToolcrib([command, "all"], setting)).code, 0);
+  await using _gateway = await startServe([], setting);
+  const head = directory.join(".toolcrib/audit-heads/001.json");
+  // The gateway can sign it again before the command reads it.
+  let refused: Awaited<ReturnType<typeof runToolcrib>> | undefined;
+  await waitUntil(async () => {
+    writeFileSync(head, readFileSync(head, "utf8").replace('"signature":"', '"signature":"A'));
+    refused = await runToolcrib(["audit", "verify", "--accept", "x"], setting);
+    return refused.code === 1;
+  });
+  assert.match(refused?.stdout ?? "", /^Nothing was accepted\.\n[\s\S]*\nNot intact: 1 finding\n/);
+  assert.doesNotMatch(refused?.stdout ?? "", /nothing to accept/);
+  assert.match(refused?.stderr ?? "", /a running gateway signs its end again within a minute/);
+});
+
 test("audit verify --export verifies an export and its proof without the home", async () => {
   await using directory = await makeTemporaryDirectory();
   const setting = { directory: directory.path };

@@ -57,7 +57,10 @@ test("why names the approval that waits for exactly this call, and explains a ca
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify(unverified));
   const none = await run("why", "last");
   assert.equal(none.code, 4);
-  assert.match(none.stderr, /CLI_CALL_NOT_FOUND: The audit trail has no refused call\n/);
+  assert.match(
+    none.stderr,
+    /CLI_CALL_NOT_FOUND: The audit trail has no call that was refused before it began\nhint: .* why CALL /,
+  );
   assert.equal((await run("token", "create", "ci")).code, 0);
   const token = readFileSync(directory.join(".toolcrib/tokens/ci"), "utf8").trim();
   await using gateway = await startServe([], setting);

@@ -1,6 +1,6 @@
 /**
- * The call that `toolcrib why` is asked about: one of the audit trail, by its id or as the last one that was refused,
- * or one that waits for the operator's approval, by the id of the approval.
+ * The call that `toolcrib why` is asked about: one of the audit trail, by its id or as the last one that was refused before
+ * it began, or one that waits for the operator's approval, by the id of the approval.
  */
 
 import { randomBytes } from "node:crypto";
@@ -21,7 +21,7 @@ export interface AskedCall {
   readonly waiting?: CallApproval | undefined;
 }
 
-/** The word for the newest refused call. */
+/** The word for the newest call that was refused before it began. One that was denied after it had waited is a failed call. */
 export const lastCall = "last";
 /** Newest refused calls among which that of an approval is looked for. */
 const refusedMaxCount = 1000;
@@ -43,9 +43,13 @@ export async function findAskedCall(
     const [newest] = await reader.list({ type: "call.denied", limit: 1, ...(client && { client }) });
     if (newest !== undefined) return { recorded: await showOf(reader, newest) };
     const whose = client === undefined ? "" : ` of "${client}"`;
-    throw new CliError("CLI_CALL_NOT_FOUND", `The audit trail has no refused call${whose}`, {
-      hint: "toolcrib audit list --long shows the calls that it has",
-    });
+    throw new CliError(
+      "CLI_CALL_NOT_FOUND",
+      `The audit trail has no call${whose} that was refused before it began`,
+      {
+        hint: "toolcrib audit list --long shows the calls that it has, and toolcrib why CALL explains one of them, also one that was denied after it had waited",
+      },
+    );
   }
   if (!/^[0-9A-Za-z_-]{8,200}$/.test(what)) return undefined;
   await using reader = await openTrailReader(context);
