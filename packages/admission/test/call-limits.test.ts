@@ -71,6 +71,25 @@ describe("CallLimits", () => {
     assert.deepEqual([call("ci"), call("ci")], ["made", "RATE_LIMITED"]);
   });
 
+  test("answers the operator as a call would be refused, and counts no question", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const budget = { limits: { calls: 1 }, every: "day" as const };
+    const { callLimits, call } = await open(directory.path, { ms: 0 }, { budget });
+    const ask = (client: string) => {
+      const { target, origin } = callOf(client);
+      return callLimits.wouldRefuse(target, origin);
+    };
+    assert.deepEqual([ask("ci"), ask("nobody")], [undefined, undefined]);
+    assert.deepEqual(callLimits.usage()[0]?.top, []);
+    assert.equal(call("ci"), "made");
+    const answer = ask("ci");
+    assert.deepEqual([answer?.rule, answer?.error.code], ["limit.writes", "BUDGET_EXCEEDED"]);
+    assert.equal(callLimits.usage()[0]?.refused, 0);
+    const { target, origin } = callOf("ci");
+    assert.equal(answer?.error.message, callLimits.refusal(target, origin)?.error.message);
+    assert.equal(callLimits.usage()[0]?.top.length, 1);
+  });
+
   test("says when a call is possible again, in the units that people read", async () => {
     await using directory = await makeTemporaryDirectory();
     const hintOf = async (changes: Partial<typeof rule>, calls: number) => {

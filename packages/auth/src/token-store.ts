@@ -27,7 +27,7 @@ import {
   unreadable,
 } from "./token-file.ts";
 
-/** Name of the token that is created if it is missing. */
+/** Name of the token that `openTokenStore` creates if it is missing, for the clients of the gateway. */
 export const defaultTokenName = "default";
 
 /** Maximum number of token files. @limit operator */

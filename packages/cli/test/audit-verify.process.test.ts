@@ -170,6 +170,26 @@ test("doctor finds what was changed in the trail, as audit verify does", async (
   assert.match(stdout, /fix: +toolcrib audit verify shows what was changed/);
 });
 
+test("audit verify --accept says that it accepts no signature that a running gateway writes again", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ serve: { listen: "127.0.0.1:0" } }));
+  const setting = { directory: directory.path };
+  for (const command of ["pause", "resume"])
+    assert.equal((await runToolcrib([command, "all"], setting)).code, 0);
+  await using _gateway = await startServe([], setting);
+  const head = directory.join(".toolcrib/audit-heads/001.json");
+  // The gateway can sign it again before the command reads it.
+  let refused: Awaited<ReturnType<typeof runToolcrib>> | undefined;
+  await waitUntil(async () => {
+    writeFileSync(head, readFileSync(head, "utf8").replace('"signature":"', '"signature":"A'));
+    refused = await runToolcrib(["audit", "verify", "--accept", "x"], setting);
+    return refused.code === 1;
+  });
+  assert.match(refused?.stdout ?? "", /^Nothing was accepted\.\n[\s\S]*\nNot intact: 1 finding\n/);
+  assert.doesNotMatch(refused?.stdout ?? "", /nothing to accept/);
+  assert.match(refused?.stderr ?? "", /a running gateway signs its end again within a minute/);
+});
+
 test("audit verify --export verifies an export and its proof without the home", async () => {
   await using directory = await makeTemporaryDirectory();
   const setting = { directory: directory.path };
@@ -265,11 +285,34 @@ test("audit export --proof warns where the trail is not intact, and writes the e
   assert.equal(changed.code, 0, changed.stderr);
   assert.match(
     changed.stderr,
-    /^warning: the trail is not intact \(\d findings?\): the proof is signed all the same, .*; see \S+.* audit verify\n$/,
+    /^warning: the trail is not intact \(\d findings?\): the proof is signed all the same; audit verify --export finds what is wrong in the exported records, .*; see \S+.* audit verify\n$/,
   );
   const verified = await run("verify", "--export", "trail.jsonl", "--proof", "proof.json");
   assert.equal(verified.code, 1);
   assert.match(verified.stdout, /FOUND .*trail\.jsonl:\d: record \d does not follow the line before it/);
+});
+
+test("audit export --proof says that what is wrong outside of the exported records is found only in the home", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  const run = (...words: readonly string[]) => runToolcrib(["audit", ...words], setting);
+  assert.equal((await runToolcrib(["pause", "all"], setting)).code, 0);
+  // A record after the signed end, which does not follow the one before it.
+  const path = directory.join(".toolcrib/audit/001-00000001.jsonl");
+  const text = readFileSync(path, "utf8");
+  const last = JSON.parse(text.trimEnd().split("\n").at(-1) ?? "");
+  const later = { ...last, id: `${last.id}0`, sequence: String(Number(last.sequence) + 2).padStart(16, "0") };
+  writeFileSync(path, `${text}${JSON.stringify(later)}\n`);
+  const home = await run("verify");
+  assert.equal(home.code, 1, home.stdout);
+  const exported = await run("export", "-o", "trail.jsonl", "--proof", "proof.json");
+  assert.match(
+    exported.stderr,
+    /^warning: .*, and the rest is found only in the home; see /,
+    exported.stdout,
+  );
+  const verified = await run("verify", "--export", "trail.jsonl", "--proof", "proof.json");
+  assert.equal(verified.code, 0, verified.stdout);
 });
 
 test("audit verify --export names the form in which another program stored the file", async () => {

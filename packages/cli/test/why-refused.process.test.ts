@@ -57,7 +57,10 @@ test("why names the approval that waits for exactly this call, and explains a ca
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify(unverified));
   const none = await run("why", "last");
   assert.equal(none.code, 4);
-  assert.match(none.stderr, /CLI_CALL_NOT_FOUND: The audit trail has no refused call\n/);
+  assert.match(
+    none.stderr,
+    /CLI_CALL_NOT_FOUND: The audit trail has no call that was refused before it began\nhint: .* why CALL /,
+  );
   assert.equal((await run("token", "create", "ci")).code, 0);
   const token = readFileSync(directory.join(".toolcrib/tokens/ci"), "utf8").trim();
   await using gateway = await startServe([], setting);
@@ -181,6 +184,39 @@ test("why and policy matrix answer where it is not known what is paused, and say
   assert.equal(why.code, 3, why.stderr);
   assert.match(why.stdout, /^"cli" call "notes:env"\nallowed by/);
   assert.match(why.stdout, unknown);
+});
+
+test("why answers where it is not known which calls wait for approval, and says so", async () => {
+  const { directory, setting, run, config } = await setUp({});
+  await using _directory = directory;
+  const [server] = config.tool_servers;
+  const unverified = { ...server, trust_state: "unverified", first_contact: "pin" };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ ...config, tool_servers: [unverified] }));
+  assert.equal((await run("token", "create", "ci")).code, 0);
+  const token = readFileSync(directory.join(".toolcrib/tokens/ci"), "utf8").trim();
+  let id = "";
+  {
+    await using gateway = await startServe([], setting);
+    await waitUntil(async () => (await run("why", "notes:echo")).code === 0);
+    const answer = await callAs(gateway.url, token, { name: "notes__echo", arguments: { text: "hello" } });
+    id = /call:[0-9a-f]{16}/.exec(answer)?.[0] ?? "";
+    await waitUntil(async () => (await run("why", "last")).code === 0);
+  }
+  writeFileSync(directory.join(".toolcrib/approvals/calls.json"), "{");
+  const unknown = /\nIt is not known which calls wait for your approval: .*calls\.json/;
+  for (const what of ["notes:echo", "toolcrib:search_tools", "last"]) {
+    const { code, stdout, stderr } = await run("why", what);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, unknown);
+  }
+  const { approvalsProblem, waiting } = JSON.parse((await run("why", "notes:echo", "--json")).stdout);
+  assert.equal(typeof approvalsProblem, "string");
+  assert.equal(waiting, undefined);
+  const refused = await run("why", id);
+  assert.match(refused.stdout, /^"ci" call "notes:echo"\ncall \S+: denied/, refused.stderr);
+  const other = await run("why", "call:0123456789abcdef");
+  assert.equal(other.code, 1);
+  assert.match(other.stderr, /STORE_UNREADABLE/);
 });
 
 /** A server whose tools are in the file of its argument. */

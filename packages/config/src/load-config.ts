@@ -34,7 +34,7 @@ export interface LoadConfigDeps extends LoadToolspecsDeps {
   /** Returns the names of the existing tokens, for warnings about `policy.clients`. @default not known: no warnings */
   readonly tokenNames?: (() => readonly string[]) | undefined;
   /** Name of the token that the gateway creates and gives out when it starts, where it accepts tokens. @default none */
-  readonly givenToken?: string | undefined;
+  readonly createdTokenName?: string | undefined;
   /** Returns whether the machine has a command, for warnings. @default not known: no warnings */
   readonly hasCommand?: HasCommand | undefined;
   /** Returns the names of the tools that tool servers listed last, by their ids, for warnings about patterns. @default not known */

@@ -27,7 +27,7 @@ export interface LoadPoliciesDeps {
   /** Returns the names of the existing tokens. @default not known: no warnings about clients */
   readonly tokenNames?: (() => readonly string[]) | undefined;
   /** Name of the token that the gateway creates and gives out when it starts, where it accepts tokens. @default none */
-  readonly givenToken?: string | undefined;
+  readonly createdTokenName?: string | undefined;
   /** Returns the ids (in policies) of clients that made calls lately. @default not known */
   readonly recentClients?: (() => Promise<readonly string[]>) | undefined;
   /** Returns the names of the tools that tool servers listed last, by their ids. @default not known */
@@ -85,7 +85,7 @@ export async function loadPolicyFiles(
   const tokens = deps.tokenNames?.();
   const auth = layers.findLast(({ sections }) => sections.serve?.auth !== undefined)?.sections.serve?.auth;
   const acceptsTokens = auth !== "none" && (typeof auth !== "object" || auth.tokens !== false);
-  const given = acceptsTokens ? deps.givenToken : undefined;
+  const createdToken = acceptsTokens ? deps.createdTokenName : undefined;
   const known = {
     servers: [...ids, ...ownServers],
     roles: [...entries.flatMap(([, { roles = [] }]) => roles), "operator", "admin", "viewer"],
@@ -97,7 +97,7 @@ export async function loadPolicyFiles(
   const lockedOut =
     parsed.value === undefined || files.size === 0
       ? []
-      : await findLockedOut(parsed.value, await existingClients(entries, tokens, given, deps));
+      : await findLockedOut(parsed.value, await existingClients(entries, tokens, createdToken, deps));
   return { files, diagnostics: [...diagnostics, ...parsed.diagnostics, ...unmatched, ...lockedOut] };
 }
 
@@ -130,11 +130,11 @@ interface ClientSettings {
   readonly labels?: { readonly [name: string]: string } | undefined;
 }
 
-/** The clients with a token, the one whose token is given out, those of the configuration, and those that made calls lately. */
+/** The clients with a token, the one whose token is created, those of the configuration, and those that made calls lately. */
 async function existingClients(
   entries: readonly (readonly [string, ClientSettings])[],
   tokens: readonly string[] | undefined,
-  given: string | undefined,
+  createdToken: string | undefined,
   { recentClients }: LoadPoliciesDeps,
 ): Promise<Parameters<typeof findLockedOut>[1]> {
   const idOf = (name: string, { identity }: ClientSettings) =>
@@ -144,7 +144,7 @@ async function existingClients(
     for (const id of ids) if (!clients.has(id)) clients.set(id, known(id));
   };
   add(tokens ?? [], () => "it has a token");
-  if (given !== undefined) add([given], () => "toolcrib serve creates and prints its token");
+  if (createdToken !== undefined) add([createdToken], () => "toolcrib serve creates and prints its token");
   const others =
     tokens === undefined
       ? entries

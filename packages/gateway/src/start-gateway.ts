@@ -442,8 +442,8 @@ class RunningGateway implements Gateway {
     const { config, parts } = this.#parts.live;
     const targets = this.#core.policyTargets();
     const situation = policySituationOf(config.policy, parts.policies, targets);
-    if (asked === undefined) return situation;
-    return { ...situation, limit: refusingLimitOf(this.#core.callLimits, targets, asked) };
+    const limit = asked && refusingLimitOf(this.#core.callLimits, targets, asked);
+    return limit === undefined ? situation : { ...situation, limit };
   }
 
   profilesOf(identity: Identity): readonly string[] {

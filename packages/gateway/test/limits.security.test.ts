@@ -52,6 +52,28 @@ async function callAs(test: TestGateway, client: string, tool: string): Promise<
   return outcome.kind === "failed" ? String((outcome.error as { readonly code?: string }).code) : "ok";
 }
 
+test("the operator asks whether a limit would refuse a call, and nothing is kept of the question", () =>
+  withServer(
+    { limits: [{ name: "daily", tools: ["s:read"], budget: { calls: 1 }, every: "day" }] },
+    async (test) => {
+      const { gateway } = test;
+      const ask = (target: string, name: string) =>
+        gateway.policySituation({ target, identity: localIdentity("token", name) });
+      const usage = () => gateway.status().limits.map(({ refused, top }) => [refused, top.length]);
+      assert.equal("limit" in gateway.policySituation(), false, "without a question there is no answer");
+      assert.equal("limit" in ask("s:gone", "agent"), false, "nothing is said about what does not exist");
+      for (const name of ["nobody", "no-one", "agent"]) assert.equal(ask("s:read", name).limit, null);
+      assert.deepEqual(usage(), [[0, 0]]);
+      assert.equal(await callAs(test, "agent", "s:read"), "ok");
+      const { limit } = ask("s:read", "agent");
+      assert.deepEqual([limit?.code, limit?.rule], ["BUDGET_EXCEEDED", "limit.daily"]);
+      assert.match(limit?.message ?? "", /^"s__read" was not called \(limit "daily"\)/);
+      assert.deepEqual([ask("s:read", "other").limit, ask("s:pay", "agent").limit], [null, null]);
+      assert.deepEqual(usage(), [[0, 1]]);
+      assert.equal(await callAs(test, "other", "s:read"), "ok");
+    },
+  ));
+
 test("calls of one client are counted together, however they are made", () =>
   withServer({ limits: [{ name: "few", rate: "5/hour" }] }, async (test, received) => {
     const client = await test.connect({ as: "agent" });

@@ -93,24 +93,29 @@ export class Counters {
   }
 
   /** Returns the state of `key`, or the one that it shares. */
-  of({ name: rule, rate }: LimitRule, { key, label }: CounterKey, now: number): Counter {
-    const known = this.#states.get(toId(rule, key));
+  of(rule: LimitRule, counted: CounterKey, now: number): Counter {
+    const known = this.#find(rule, counted, now);
+    if (known !== undefined) return known;
+    const hasRoom = this.#states.size < this.#limit || this.#sweep(now);
+    const shared = this.#states.get(toId(rule.name, othersKey));
+    if (!hasRoom && shared !== undefined) return shared;
+    const added = newCounter(rule, hasRoom ? counted : { key: othersKey, label: "others" }, now);
+    this.#states.set(toId(rule.name, added.key), added);
+    return added;
+  }
+
+  /** Returns a copy of the state that `of` would return. It takes no room, and makes none. */
+  copyOf(rule: LimitRule, counted: CounterKey, now: number): Counter {
+    return { ...(this.#find(rule, counted, now) ?? newCounter(rule, counted, now)) };
+  }
+
+  /** Returns the state that counts `key`; undefined where a new one says the same. */
+  #find({ name }: LimitRule, { key }: CounterKey, now: number): Counter | undefined {
+    const known = this.#states.get(toId(name, key));
     if (known !== undefined) return known;
     // A key that was counted with others must not begin anew beside them.
-    const shared = this.#states.get(toId(rule, othersKey));
-    if (shared !== undefined && !isIdle(shared, now)) return shared;
-    const hasRoom = this.#states.size < this.#limit || this.#sweep(now);
-    if (!hasRoom && shared !== undefined) return shared;
-    const added: Counter = {
-      rule,
-      ...(hasRoom ? { key, label } : { key: othersKey, label: "others" }),
-      tokens: rate?.burst ?? 0,
-      filledAt: now,
-      refillMs: rate === undefined ? 0 : (rate.burst * rate.perMs) / rate.count,
-      budget: undefined,
-    };
-    this.#states.set(toId(rule, added.key), added);
-    return added;
+    const shared = this.#states.get(toId(name, othersKey));
+    return shared === undefined || isIdle(shared, now) ? undefined : shared;
   }
 
   #sweep(now: number): boolean {
@@ -119,6 +124,18 @@ export class Counters {
     for (const [id, counter] of this.#states) if (isIdle(counter, now)) this.#states.delete(id);
     return this.#states.size < this.#limit;
   }
+}
+
+function newCounter({ name, rate }: LimitRule, { key, label }: CounterKey, now: number): Counter {
+  return {
+    rule: name,
+    key,
+    label,
+    tokens: rate?.burst ?? 0,
+    filledAt: now,
+    refillMs: rate === undefined ? 0 : (rate.burst * rate.perMs) / rate.count,
+    budget: undefined,
+  };
 }
 
 /** Whether a state says nothing that a new one would not. */

@@ -152,9 +152,10 @@ export class Limits {
     return this.#refusalOf(this.#statesOf(call, now), call, now);
   }
 
-  /** Returns why a call could not be made now, for the operator who asks; undefined if it could. Counts nothing. */
+  /** Returns why a call could not be made now, for the operator who asks; undefined if it could. Nothing is kept of the question. */
   wouldRefuse(call: LimitedCall, now: number): LimitRefusal | undefined {
-    return this.#firstRefusal(this.#statesOf(call, now), call, now)?.refusal;
+    const states = this.#statesOf(call, now, (rule, key) => this.#counters.copyOf(rule, key, now));
+    return this.#firstRefusal(states, call, now)?.refusal;
   }
 
   /** Counts a call, unless a rule refuses it. */
@@ -271,13 +272,17 @@ export class Limits {
     });
   }
 
-  /** The rules that apply to a call, with their states. */
-  #statesOf(call: LimitedCall, now: number): readonly Applying[] {
+  /** The rules that apply to a call, with their states. @param counterOf @default begins one where there is none */
+  #statesOf(
+    call: LimitedCall,
+    now: number,
+    counterOf = (rule: LimitRule, key: CounterKey) => this.#counters.of(rule, key, now),
+  ): readonly Applying[] {
     const states: Applying[] = [];
     for (const compiled of this.#rules) {
       const { rule } = compiled;
       if (!doesApply(compiled, call)) continue;
-      const counter = this.#counters.of(rule, keyOf(rule, call), now);
+      const counter = counterOf(rule, keyOf(rule, call));
       if (rule.rate !== undefined) refill(counter, rule.rate, now);
       if (rule.budget !== undefined) beginPeriod(counter, rule.budget, rule.timeZone, now);
       states.push({ compiled, counter });

@@ -265,6 +265,36 @@ test("states are limited, and no used-up budget begins anew for lack of room", (
   for (const client of ["f", "g"]) assert.equal(take(callOf(client)), "ok", client);
 });
 
+test("a question about a call keeps nothing, so that no client loses its own budget by it", () => {
+  const budget = { limits: { calls: 1 }, every: "day" } as const;
+  const { limits, take, clock } = limitsOf([{ budget }, { name: "rate", rate: minute }], { maxStates: 4 });
+  /** Returns the code of what would refuse a call of a client now; undefined where nothing would. */
+  const ask = (client: string) => limits.wouldRefuse(callOf(client), clock.now)?.code;
+  for (const client of ["x", "y", "z"]) assert.equal(ask(client), undefined);
+  const shown = () => limits.usage(clock.now).map(({ refused, top }) => [refused, top.map(({ of }) => of)]);
+  const nothing = [
+    [0, []],
+    [0, []],
+  ];
+  assert.deepEqual(shown(), nothing);
+  assert.deepEqual([...limits.budgets()], []);
+  for (const client of ["a", "b"]) {
+    assert.equal(take(callOf(client)), "ok");
+    assert.equal(ask(client), "BUDGET_EXCEEDED");
+  }
+  assert.equal(limits.usage(clock.now)[0]?.refused, 0);
+  // Without room, further clients share a new state, until one of them has used it.
+  assert.deepEqual([ask("c"), ask("d")], [undefined, undefined]);
+  assert.equal(take(callOf("c")), "ok");
+  assert.deepEqual([ask("c"), ask("d")], ["BUDGET_EXCEEDED", "BUDGET_EXCEEDED"]);
+  // No question fills a rate or begins the next period.
+  const counters = () => JSON.stringify([...limits.budgets()]);
+  const kept = counters();
+  clock.now = Date.UTC(2026, 0, 6) + 1;
+  assert.deepEqual([ask("a"), ask("c"), ask("d")], [undefined, undefined, undefined]);
+  assert.equal(counters(), kept);
+});
+
 test("what was used is restored, for rules that still exist", () => {
   const budget = { limits: { calls: 5 }, every: "day" } as const;
   const { limits, take, clock } = limitsOf([{ budget }]);

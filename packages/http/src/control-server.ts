@@ -7,7 +7,7 @@
  */
 
 import type { Server } from "node:http";
-import { type ControlSocketDeps, listenOnControlSocket } from "@toolcrib/auth";
+import { listenOnControlSocket } from "@toolcrib/auth";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { type Identity, localIdentity } from "@toolcrib/tool";
 import { type HttpLimitOptions, resolveHttpLimits } from "./http-options.ts";
@@ -29,7 +29,7 @@ const operator: Identity = { ...localIdentity("cli", "cli"), roles: Object.freez
  * @throws {FilesError} `FILE_EXPOSED` when other users can open the folder of the socket and that cannot be changed.
  */
 export async function startControlServer(
-  deps: ServerDeps & ControlSocketDeps,
+  deps: ServerDeps & Parameters<typeof listenOnControlSocket>[0],
   limits?: HttpLimitOptions,
 ): Promise<ControlServer> {
   const server = new ListeningServer(deps, resolveHttpLimits(limits), {

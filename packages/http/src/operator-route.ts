@@ -36,5 +36,6 @@ export function operatorRoute(
 }
 
 function statusOf({ code }: CodedError): number {
+  if (code === "HTTP_QUERY_INVALID") return 400;
   return stateCodes.includes(code) ? 409 : 503;
 }

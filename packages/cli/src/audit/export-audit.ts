@@ -85,7 +85,10 @@ export async function exportAudit(context: CliContext, flags: ExportFlags): Prom
   return exitCodes.done;
 }
 
-/** Warns where the trail is not as it was written: its proof is valid, and a verification of the export finds the same. */
+/**
+ * Warns where the trail is not as it was written: its proof is valid. What is wrong in the exported records is found in the
+ * export, too. The rest, such as records after the signed end, is found only in the home.
+ */
 async function warnAboutFindings(context: CliContext): Promise<void> {
   const { output, options, signal } = context;
   const warning = output.noteStyle("yellow", "warning");
@@ -96,7 +99,7 @@ async function warnAboutFindings(context: CliContext): Promise<void> {
     const what = counted(findings.length, "finding");
     noteWrapped(
       context,
-      `${warning}: the trail is not intact (${what}): the proof is signed all the same, and audit verify --export finds in the export what is found here; ${verify}`,
+      `${warning}: the trail is not intact (${what}): the proof is signed all the same; audit verify --export finds what is wrong in the exported records, and the rest is found only in the home; ${verify}`,
     );
   } catch (error) {
     signal.throwIfAborted();

@@ -80,7 +80,8 @@ async function acceptAudit(
   );
   output.json({ isIntact: report.findings.length === 0, acceptedNow: accepted, ...report });
   printFindings(output, "ACCEPTED", accepted);
-  if (accepted.length === 0) output.print("There is nothing to accept.");
+  if (accepted.length === 0)
+    output.print(report.findings.length === 0 ? "There is nothing to accept." : "Nothing was accepted.");
   else output.print("");
   printReport(output, report, accepted.length);
   if (report.findings.length > 0)

@@ -9,7 +9,7 @@ export const command = defineCommand({
   arguments: {
     what: {
       completes: "tool",
-      help: "id of a tool, resource or prompt, of a call on the audit trail or of an approval (call:…); last is the newest refused call",
+      help: "id of a tool, resource or prompt, of a call on the audit trail or of an approval (call:…); last is the newest call that was refused before it began",
     },
   },
   options: {

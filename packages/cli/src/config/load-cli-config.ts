@@ -34,7 +34,7 @@ export interface ConfigReading {
   /** As in `LoadConfigDeps`. */
   readonly lintsMany?: LoadConfigDeps["lintsMany"];
   /** As in `LoadConfigDeps`. */
-  readonly givenToken?: LoadConfigDeps["givenToken"];
+  readonly createdTokenName?: LoadConfigDeps["createdTokenName"];
   /** As for `pairCache` in `LoadConfigDeps`. */
   readonly writeLater?: NonNullable<LoadConfigDeps["pairCache"]>["writeLater"];
 }
@@ -57,7 +57,7 @@ export interface LoadedConfig {
 export async function loadCliConfig(
   context: CliContext,
   flags: ConfigFlags = {},
-  { watched = new Set(), textOf, lintsMany, givenToken, writeLater }: ConfigReading = {},
+  { watched = new Set(), textOf, lintsMany, createdTokenName, writeLater }: ConfigReading = {},
 ): Promise<LoadedConfig> {
   const watch = (path: string) => watched.add(resolve(context.directory, path));
   for (const path of configCandidates(context)) watch(path);
@@ -76,7 +76,7 @@ export async function loadCliConfig(
       ...deps,
       readFile,
       lintsMany,
-      givenToken,
+      createdTokenName,
       pairCache: deps.pairCache && { ...deps.pairCache, writeLater },
     },
     { overrides, switches },

@@ -2,7 +2,7 @@
 
 import { accessSync, constants, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { isTokenName, readToken } from "@toolcrib/auth";
+import { defaultTokenName, isTokenName, readToken } from "@toolcrib/auth";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { openAuditReader, verifyTrail } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
@@ -71,10 +71,13 @@ export function checkTokens(context: CliContext, closing: Repair | undefined): F
   }
   const names = readdirSync(folder).filter(isTokenName);
   if (names.length === 0) {
-    const does = 'create the token "default"';
-    const run = async () => void (await ensureToken(context, "default"));
+    const does = `create the token "${defaultTokenName}"`;
+    const run = async () => void (await ensureToken(context, defaultTokenName));
     return [
-      warning("tokens", `there is no token in ${folder}`, "toolcrib token create default", { does, run }),
+      warning("tokens", `there is no token in ${folder}`, `toolcrib token create ${defaultTokenName}`, {
+        does,
+        run,
+      }),
     ];
   }
   const findings = names.flatMap((name): Finding[] => {

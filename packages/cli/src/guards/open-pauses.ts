@@ -57,7 +57,7 @@ export type FoundPauses =
   | { readonly pauses: PauseSet; readonly problem?: never }
   | { readonly pauses?: never; readonly problem: StoreError };
 
-/** Returns what is paused, also where that cannot be read. */
+/** Returns what is paused; the problem where that cannot be read. */
 export async function findPauses(context: CliContext, policy: PolicyConfig): Promise<FoundPauses> {
   try {
     return { pauses: await readPauses(context, policy) };

@@ -1,16 +1,17 @@
 /**
- * The call that `toolcrib why` is asked about: one of the audit trail, by its id or as the last one that was refused,
- * or one that waits for the operator's approval, by the id of the approval.
+ * The call that `toolcrib why` is asked about: one of the audit trail, by its id or as the last one that was refused before
+ * it began, or one that waits for the operator's approval, by the id of the approval.
  */
 
 import { randomBytes } from "node:crypto";
-import { type AuditCall, type CallApproval, CallApprovals } from "@toolcrib/store";
+import { type AuditCall, type CallApproval, CallApprovals, StoreError } from "@toolcrib/store";
 import type { Identity } from "@toolcrib/tool";
 import { callIdStart } from "../approve/open-approvals.ts";
 import { ambiguousCall, idsStartingWith, openTrailReader, type TrailReader } from "../audit/find-call.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { ownCommand } from "../serve/own-command.ts";
+import { asTyped } from "../serve/source-table.ts";
 
 /** A call that exists. */
 export interface AskedCall {
@@ -20,7 +21,7 @@ export interface AskedCall {
   readonly waiting?: CallApproval | undefined;
 }
 
-/** The word for the newest refused call. */
+/** The word for the newest call that was refused before it began. One that was denied after it had waited is a failed call. */
 export const lastCall = "last";
 /** Newest refused calls among which that of an approval is looked for. */
 const refusedMaxCount = 1000;
@@ -42,9 +43,13 @@ export async function findAskedCall(
     const [newest] = await reader.list({ type: "call.denied", limit: 1, ...(client && { client }) });
     if (newest !== undefined) return { recorded: await showOf(reader, newest) };
     const whose = client === undefined ? "" : ` of "${client}"`;
-    throw new CliError("CLI_CALL_NOT_FOUND", `The audit trail has no refused call${whose}`, {
-      hint: "toolcrib audit list --long shows the calls that it has",
-    });
+    throw new CliError(
+      "CLI_CALL_NOT_FOUND",
+      `The audit trail has no call${whose} that was refused before it began`,
+      {
+        hint: "toolcrib audit list --long shows the calls that it has, and toolcrib why CALL explains one of them, also one that was denied after it had waited",
+      },
+    );
   }
   if (!/^[0-9A-Za-z_-]{8,200}$/.test(what)) return undefined;
   await using reader = await openTrailReader(context);
@@ -55,13 +60,16 @@ export async function findAskedCall(
   return { recorded: await reader.show(id) };
 }
 
+/** @throws {StoreError} `STORE_UNREADABLE` where the trail has no such call and approvals cannot be read */
 async function findApproval(context: CliContext, id: string): Promise<AskedCall> {
-  const waiting = (await waitingCalls(context)).find((one) => one.id === id);
+  const { calls, problem } = await findWaitingCalls(context);
+  const waiting = calls?.find((one) => one.id === id);
   if (waiting !== undefined) return { waiting };
   await using reader = await openTrailReader(context);
   const refused = await reader.list({ type: "call.denied", limit: refusedMaxCount });
   const found = refused.find(({ data }) => (data as { readonly approval?: string }).approval === id);
   if (found !== undefined) return { recorded: await showOf(reader, found) };
+  if (problem !== undefined) throw problem;
   throw new CliError("CLI_APPROVAL_NOT_FOUND", `No call with the id "${id}" waits for approval`, {
     hint: "toolcrib approve lists those that wait; toolcrib audit list --type call.denied --long lists the refused calls, and toolcrib why CALL explains one by the id in its column CALL",
   });
@@ -74,9 +82,20 @@ async function showOf(
   return await reader.show((data as { readonly callId: string }).callId);
 }
 
-/** Returns the calls of the home that wait for approval. @throws {StoreError} `STORE_UNREADABLE` */
-async function waitingCalls({ options, now }: CliContext): Promise<readonly CallApproval[]> {
-  return await new CallApprovals(options.home, { now, randomBytes }).pending();
+/** Returns the calls of the home that wait for approval, or why these are not known. */
+async function findWaitingCalls({
+  options,
+  now,
+}: CliContext): Promise<
+  | { readonly calls: readonly CallApproval[]; readonly problem?: never }
+  | { readonly calls?: never; readonly problem: StoreError }
+> {
+  try {
+    return { calls: await new CallApprovals(options.home, { now, randomBytes }).pending() };
+  } catch (error) {
+    if (error instanceof StoreError) return { problem: error };
+    throw error;
+  }
 }
 
 /** A call as approvals know it. */
@@ -94,21 +113,34 @@ export interface WaitingOnes {
   readonly others: readonly CallApproval[];
 }
 
-/** Returns the calls that wait of the tool and client of `asked`. @throws {StoreError} `STORE_UNREADABLE` */
-export async function findWaiting(context: CliContext, asked: ApprovableCall): Promise<WaitingOnes> {
+/** Which calls wait, or why that is not known: a call that needs an approval is refused then. */
+export type FoundWaiting =
+  | { readonly waiting: WaitingOnes; readonly problem?: never }
+  | { readonly waiting?: never; readonly problem: StoreError };
+
+/** Returns the calls that wait of the tool and client of `asked`; the problem where approvals cannot be read. */
+export async function findWaiting(context: CliContext, asked: ApprovableCall): Promise<FoundWaiting> {
   const { tool, client, argumentsDigest } = asked;
-  const own = (await waitingCalls(context)).filter(
+  const { calls, problem } = await findWaitingCalls(context);
+  if (problem !== undefined) return { problem };
+  const own = calls.filter(
     (one) =>
       one.tool === tool &&
       (client === undefined ||
         (one.client.issuer === client.issuer && one.client.subject === client.subject)),
   );
   const isExact = (one: CallApproval) => one.argumentsDigest === argumentsDigest;
-  return { exact: own.filter(isExact), others: own.filter((one) => !isExact(one)) };
+  return { waiting: { exact: own.filter(isExact), others: own.filter((one) => !isExact(one)) } };
 }
 
 /** Returns the lines that name calls which wait, and how the operator approves them; none where no call waits. */
-export function waitingLines(context: CliContext, { exact, others }: WaitingOnes): readonly string[] {
+export function waitingLines(context: CliContext, { waiting, problem }: FoundWaiting): readonly string[] {
+  if (problem !== undefined) {
+    const { message, hint } = problem;
+    const fix = hint === undefined ? "" : `; ${asTyped(hint, context)}`;
+    return [`It is not known which calls wait for your approval: ${message}${fix}`];
+  }
+  const { exact, others } = waiting;
   const approve = `${ownCommand(context)} approve`;
   const [other] = others;
   return [

@@ -82,7 +82,7 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
   const pause = pauses?.pauses?.find(paused, context.now());
   const limit = isCall ? situation.limit : undefined;
   const block = action === "call" ? situation.blocked?.find((one) => one.id === id) : undefined;
-  const waiting = isCall ? await findWaiting(context, approvableOf(request, asked, flags)) : undefined;
+  const approvals = isCall ? await findWaiting(context, approvableOf(request, asked, flags)) : undefined;
   output.json({
     client: { issuer: identity.issuer, subject: identity.subject, name: identity.name },
     action,
@@ -98,7 +98,8 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
     ...(pause === undefined ? {} : { paused: { kind: pause.kind, name: pause.name } }),
     ...(pauses?.problem === undefined ? {} : { pausesProblem: pauses.problem.message }),
     ...(limit === undefined ? {} : { limit }),
-    ...(waiting === undefined ? {} : { waiting: waitingIds(waiting) }),
+    ...(approvals?.waiting === undefined ? {} : { waiting: waitingIds(approvals.waiting) }),
+    ...(approvals?.problem === undefined ? {} : { approvalsProblem: approvals.problem.message }),
     ...(recorded === undefined ? {} : { recorded }),
   });
   output.print(output.style("bold", safeLine(`"${identity.name}" ${action} "${target.id}"`)));
@@ -121,7 +122,7 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
       knowsLimits: limit !== undefined,
     }).map(typed),
   );
-  if (waiting !== undefined) output.prose(...waitingLines(context, waiting).map(safeLine));
+  if (approvals !== undefined) output.prose(...waitingLines(context, approvals).map(safeLine));
   if (limit !== undefined && limit !== null) {
     const { code, message, hint } = limit;
     output.prose("", safeLine(`But a limit refuses it now (${code}): ${message}`));

@@ -4,6 +4,7 @@
  */
 
 import { join } from "node:path";
+import { defaultTokenName, tokenDirectory } from "@toolcrib/auth";
 import type { ClientProgram } from "@toolcrib/clients";
 import { counted } from "../output/counted.ts";
 import { wrapStyled } from "../output/fit-styled.ts";
@@ -26,7 +27,7 @@ export interface Endpoint {
 
 /** Returns the path of the token file for clients. */
 export function tokenFile({ home }: Pick<Endpoint, "home">): string {
-  return join(home, "tokens", "default");
+  return join(tokenDirectory(home), defaultTokenName);
 }
 
 /** Widths of the columns of `serverLines`. */

@@ -5,7 +5,7 @@
  */
 
 import { resolve } from "node:path";
-import { readToken } from "@toolcrib/auth";
+import { defaultTokenName, readToken } from "@toolcrib/auth";
 import { CodedError, didYouMean, formatDiagnostics, isCodedError, type Logger } from "@toolcrib/diagnostics";
 import { type Gateway, startGateway } from "@toolcrib/gateway";
 import { gatewayDepsOf } from "../access/gateway-deps.ts";
@@ -48,9 +48,6 @@ export interface ServeFlags {
   readonly needsApprovals?: boolean;
 }
 
-/** Name of the token that `serve` creates. */
-const defaultTokenName = "default";
-
 /** Runs the command. */
 export async function serve(context: CliContext, flags: ServeFlags): Promise<ExitCode> {
   const { output, options } = context;
@@ -68,7 +65,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   const { promise: started, resolve: endStart } = Promise.withResolvers<void>();
   const reading = {
     lintsMany: optimizeMeanwhile,
-    givenToken: flags.stdio === true ? undefined : defaultTokenName,
+    createdTokenName: flags.stdio === true ? undefined : defaultTokenName,
     writeLater: (write: () => Promise<void>) => void started.then(write),
   };
   const load = async (read: ReadFiles) => {

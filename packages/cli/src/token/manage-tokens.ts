@@ -6,7 +6,7 @@
 
 import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { isTokenName, readToken, tokenDirectory } from "@toolcrib/auth";
+import { defaultTokenName, isTokenName, readToken, tokenDirectory } from "@toolcrib/auth";
 import type { GatewayConfig } from "@toolcrib/config";
 import { didYouMean, isCodedError } from "@toolcrib/diagnostics";
 import { openTrailReader, type TrailReader } from "../audit/find-call.ts";
@@ -112,7 +112,8 @@ export async function revokeToken(context: CliContext, name: string): Promise<Ex
       `${output.noteStyle("yellow", "warning")}: the same token is stored as "${copy}", and stays valid under that name`,
       `  fix: toolcrib${options.homeFlag} token revoke ${copy}`,
     );
-  if (name === "default") output.print("The next start of toolcrib serve creates another default token.");
+  if (name === defaultTokenName)
+    output.print("The next start of toolcrib serve creates another default token.");
   if (connection !== undefined)
     output.print(`${name} was connected with it: toolcrib${options.homeFlag} disconnect ${name}`);
   if (hasRules) output.print(`Its rules stay in the configuration: policy.clients.${name}`);

@@ -137,7 +137,7 @@ export interface PolicySituation extends PolicyTargets {
   readonly policy: PolicyConfig;
   /** Digest of the policies in force; absent where there are no policy files. */
   readonly digest?: string;
-  /** The limit that would refuse the call of the question; null where none would, absent without a question. */
+  /** The limit that would refuse the call of the question; null where none would, absent without a question about a target. */
   readonly limit?: RefusingLimit | null;
 }
 
@@ -154,14 +154,14 @@ export interface RefusingLimit extends Pick<CodedError, "code" | "message" | "hi
   readonly rule: string;
 }
 
-/** Returns the limit that would refuse a call now. Counts nothing. */
+/** Returns the limit that would refuse a call now: null for none, undefined where nothing has this id. Counts nothing. */
 export function refusingLimitOf(
   limits: CallLimits | undefined,
   { targets }: Pick<PolicyTargets, "targets">,
   { target: id, identity }: LimitQuestion,
-): RefusingLimit | null {
+): RefusingLimit | null | undefined {
   const target = targets.find((one) => one.id === id);
-  if (target === undefined) return null;
+  if (target === undefined) return undefined;
   const { wireName, server } = target;
   const isOwn = server.id === ownNamespace;
   const asked = { id: target.id, wireName, server: server.id, shownName: wireName, isOwn };
