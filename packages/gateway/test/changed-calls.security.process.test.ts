@@ -484,7 +484,7 @@ test("a call that waited in the queue is not sent by a withdrawn waiver when its
   });
   held.resolve();
   assert.equal(textOf(await running), "done");
-  assert.match(await waiting, /the policy changed while the call waited: it is not offered any more/);
+  assert.match(await waiting, /it is quarantined: the definition of "s:write" changed after it was accepted/);
   assert.deepEqual(received, ['write {"number":1}']);
 });
 

@@ -18,7 +18,8 @@ import { identityKey, localIdentity } from "@toolcrib/tool";
 import { configIn, dataOf, setSecret, startTestGateway, textOf } from "./gateway-harness.ts";
 import { canary, entry, startTestApi } from "./toolspec-harness.ts";
 
-const deniedWhileWaiting = /was not called, because the policy changed while the call waited: /;
+/** What a client reads of every tool that it may not list. */
+const deniedWhileWaiting = /Unknown tool: "acme__list_repos"/;
 /** The text of a result, or of the error for a tool that is not offered. */
 const answerOf = (call: Promise<unknown>) => call.then(textOf, String);
 

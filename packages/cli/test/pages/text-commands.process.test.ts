@@ -27,7 +27,7 @@ const notHere: { readonly [line: string]: string } = {
 /** Exit codes of command lines that find nothing here. */
 const codes: { readonly [line: string]: number } = {
   // No anchor was written yet.
-  "audit verify --anchor FILE": 1,
+  "audit verify --anchor FILE": 5,
   // The folder has a configuration.
   init: 2,
   // The text names the command without its arguments.

@@ -235,7 +235,7 @@ async function admitChecked(
  * its server, or for a session. Where nothing changed, it compares two numbers.
  *
  * @returns the denial, for the operator as every denial; undefined where the call may be made
- * @throws {GatewayError} `TOOL_CHANGED` where it would need an approval now, or is not offered any more
+ * @throws {GatewayError} `TOOL_CHANGED` where it would need an approval now
  */
 export function decideAgain(
   deps: GovernedCallDeps,
@@ -248,14 +248,11 @@ export function decideAgain(
   const what = changedWhileWaiting(target);
   if (decision.kind === "deny") return { ...decision, reason: `${what}: ${decision.reason}` };
   if (isApproved || target.method !== "tools/call") return undefined;
-  // The target is that of the policy before: a waiver can be withdrawn.
-  const current = deps.currentTarget(target.id);
-  if (current !== undefined && !isOwnNeeded(current, origin.identity, decision)) return undefined;
-  throw new GatewayError(
-    "TOOL_CHANGED",
-    `${what}: it ${current === undefined ? "is not offered any more" : "needs an approval now"}`,
-    current && { hint: "repeat the call: it needs the approval of the operator then" },
-  );
+  // The target is that of the policy before: a waiver can be withdrawn. Its source decides about one that is gone.
+  const current = deps.currentTarget(target.id) ?? target;
+  if (!isOwnNeeded(current, origin.identity, decision)) return undefined;
+  const hint = "repeat the call: it needs the approval of the operator then";
+  throw new GatewayError("TOOL_CHANGED", `${what}: it needs an approval now`, { hint });
 }
 
 /** What a client reads of a call that was not made because of another policy: nothing of that policy. */
