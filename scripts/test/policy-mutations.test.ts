@@ -17,8 +17,8 @@ const settings = JSON.parse(read("scripts/policy-mutations.json")) as {
 };
 const mutated = settings.groups.flatMap(({ files }) => files);
 
-/** Returns the paths of the files that are called `name`. */
-const called = (name: string, paths: readonly string[]) => paths.filter((path) => basename(path) === name);
+/** Returns the paths of the files that are called `name`, which can begin with some of its folders. */
+const called = (name: string, paths: readonly string[]) => paths.filter((path) => path.endsWith(`/${name}`));
 
 test("every file and test is one that exists, whichever package it is in", () => {
   for (const name of mutated) assert.equal(called(name, sources).length, 1, name);
