@@ -74,6 +74,15 @@ test("the operator asks whether a limit would refuse a call, and nothing is kept
     },
   ));
 
+test("no limit is reported for a tool of the gateway where it names no tools", () =>
+  withServer({ limits: [{ name: "all", budget: { calls: 1 }, every: "day" }] }, async (test) => {
+    const identity = localIdentity("token", "agent");
+    assert.equal(await callAs(test, "agent", "s:read"), "ok");
+    const limitOf = (target: string) => test.gateway.policySituation({ target, identity }).limit;
+    assert.equal(limitOf("s:pay")?.rule, "limit.all");
+    assert.equal(limitOf("toolcrib:search_tools"), null);
+  }));
+
 test("calls of one client are counted together, however they are made", () =>
   withServer({ limits: [{ name: "few", rate: "5/hour" }] }, async (test, received) => {
     const client = await test.connect({ as: "agent" });

@@ -187,7 +187,8 @@ async function admitChecked(
     if (made?.outcome !== undefined) made.journal.returnMade(made.key);
     return isValidAgain ? ({ approval, isApprovalReturned: true } as const) : undefined;
   };
-  const isApproved = approval !== undefined || journal?.approval !== undefined || continuesApproved;
+  // Every approval is noted in the journal of its call, also for its continuation.
+  const isApproved = journal?.approval !== undefined || continuesApproved;
   // What a continued call makes was checked, also where nobody approved the call itself.
   const isChecked = isApproved || isContinued || hooked?.checksArguments === true;
   if (approval !== undefined) {
