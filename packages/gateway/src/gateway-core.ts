@@ -466,7 +466,7 @@ export class GatewayCore {
       ...{ scrubber, now, learning, approveCommand },
       callInner: (...call) => this.callInner(...call),
       meaningOf: (identity, query) => this.meaningOf(identity, query),
-      untilListed: (context) => this.untilListed(context),
+      untilListed: (context) => this.untilListed(context)?.then(() => context.recheck?.()),
       waiting: (identity) => this.waitingFor(identity),
     });
   }

@@ -10,6 +10,7 @@ import { slowTest, waitUntil } from "@toolcrib/testing";
 import {
   approve,
   callsIn,
+  configOf,
   onHttp,
   somebody,
   startScriptedServer,
@@ -32,6 +33,45 @@ function typeOf(answer: JsonObject): unknown {
 }
 
 describe("the authority of a composite", () => {
+  it("is decided again after a wait for the lists of servers", async () => {
+    const listed = Promise.withResolvers<void>();
+    const received: string[] = [];
+    await using server = await startScriptedServer({
+      async tools() {
+        await listed.promise;
+        return [toolNamed("get")];
+      },
+      call(_request, name) {
+        received.push(name);
+        return { content: [] };
+      },
+    });
+    const document = (deny: readonly string[]) => ({
+      tool_servers: [onHttp("s", server.url)],
+      serve: { listen: "127.0.0.1:0", list_wait_seconds: 30 },
+      policy: { clients: { guest: { deny } } },
+    });
+    await using test = await startTestGateway(document([]), { clients: ["guest"], isAwaited: false });
+    const guest = await test.connect({ as: "guest" });
+    const names = ["eval_starlark", "search_tools"];
+    const answers = [
+      guest.callTool({ name: "eval_starlark", arguments: { code: "return s.get()" } }),
+      guest.callTool({ name: "search_tools", arguments: { query: "get" } }),
+    ];
+    await waitUntil(() => names.every((name) => callsIn(test.audit()).some((call) => call.includes(name))), {
+      what: "the calls are admitted",
+    });
+    const denying = configOf(document(["toolcrib:*"]));
+    assert.equal((await test.gateway.applyConfig(denying, ["toolcrib.json"])).error, undefined);
+    listed.resolve();
+    const texts = await Promise.all(answers.map((answer) => answer.then(JSON.stringify, String)));
+    assert.deepEqual(
+      texts.map((text) => /Unknown tool: "\w+"/.exec(text)?.[0]),
+      names.map((name) => `Unknown tool: "${name}"`),
+    );
+    assert.deepEqual(received, []);
+  });
+
   it("is that of its caller: denied tools stay denied by every route", slowTest, async () => {
     let deletions = 0;
     await using server = await startScriptedServer({

@@ -318,7 +318,7 @@ export function textOf(result: unknown): string {
 /** The lists and handlers of a scripted server. */
 export interface Script {
   /** Called for each list request. */
-  readonly tools?: () => readonly ToolDefinition[];
+  readonly tools?: () => readonly ToolDefinition[] | Promise<readonly ToolDefinition[]>;
   readonly resources?: () => readonly JsonObject[];
   readonly templates?: () => readonly JsonObject[];
   readonly prompts?: () => readonly JsonObject[];
@@ -356,7 +356,10 @@ export async function startScriptedServer(script: Script): Promise<ScriptedServe
       const { method, params } = request;
       const other = script.other?.(request);
       if (other !== undefined) return other;
-      if (method === "tools/list") return { tools: (script.tools?.() ?? []) as unknown as JsonObject[] };
+      if (method === "tools/list") {
+        const tools = (await script.tools?.()) ?? [];
+        return { tools: tools as readonly JsonObject[] };
+      }
       if (method === "resources/list") return { resources: script.resources?.() ?? [] };
       if (method === "resources/templates/list") return { resourceTemplates: script.templates?.() ?? [] };
       if (method === "prompts/list") return { prompts: script.prompts?.() ?? [] };

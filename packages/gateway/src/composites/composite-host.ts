@@ -90,7 +90,7 @@ export class CompositeHost implements MetatoolHost {
 
   untilListed(context: CallContext, code: string): Promise<unknown> | undefined {
     const { signal, deadline } = context;
-    return this.#core.untilListed(context, { code, signal, deadline });
+    return this.#core.untilListed(context, { code, signal, deadline })?.then(() => context.recheck?.());
   }
 
   async callTool(context: CallContext, id: ToolId, args: JsonObject): Promise<ToolResult> {

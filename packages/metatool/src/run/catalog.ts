@@ -48,6 +48,7 @@ export interface MetatoolHost {
    * Waits until the tools that the program `code` can use are known, for a limited time: sources can be starting.
    *
    * @returns undefined when there is nothing to wait for.
+   * @throws {CodedError} when the call may not be made any more after the wait
    */
   untilListed?(context: CallContext, code: string): Promise<unknown> | undefined;
   /**
