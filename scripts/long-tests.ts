@@ -1,13 +1,16 @@
 /**
- * Test files that `npm test` leaves out, as other files touch their subject, too. Each of them takes about five seconds of
- * CPU time or more, waits for a minute, or has only cases that `npm run verify` runs anyway. `npm run verify` runs them; so
- * does `npm test` with the name of the file or of its folder.
+ * Test files that `npm test` leaves out. Each of them takes about five seconds of CPU time or more, or waits for half a
+ * minute, and other files touch its subject, too; or it checks what `npm run check` checks, or has only cases that
+ * `npm run verify` runs anyway. `npm run verify` runs them; so does `npm test` with the name of the file or of its folder.
  */
 export const longTests: readonly string[] = [
+  "packages/cedar/test/engine-failure.test.ts",
+  "packages/cli/test/add-secrets.security.process.test.ts",
   "packages/cli/test/add-servers.process.test.ts",
   "packages/cli/test/adopted.process.test.ts",
   "packages/cli/test/bridge-bounds.security.process.test.ts",
   "packages/cli/test/chains-optimize.process.test.ts",
+  "packages/cli/test/doctor-online.process.test.ts",
   "packages/cli/test/e2e/bridge-clients.process.test.ts",
   "packages/cli/test/e2e/canaries.security.process.test.ts",
   "packages/cli/test/e2e/clients.process.test.ts",
@@ -25,6 +28,7 @@ export const longTests: readonly string[] = [
   "packages/cli/test/e2e/kill.process.test.ts",
   "packages/cli/test/e2e/labels-killed.security.process.test.ts",
   "packages/cli/test/e2e/metatool.process.test.ts",
+  "packages/cli/test/e2e/python-clients.process.test.ts",
   "packages/cli/test/e2e/secret-names.security.process.test.ts",
   "packages/cli/test/e2e/survive.process.test.ts",
   "packages/cli/test/e2e/toolpack-build.process.test.ts",
@@ -38,6 +42,7 @@ export const longTests: readonly string[] = [
   "packages/cli/test/reload-load.process.test.ts",
   "packages/cli/test/saved.process.test.ts",
   "packages/gateway/test/package-programs.security.process.test.ts",
+  "packages/gateway/test/telemetry-connection.process.test.ts",
   "packages/mcpkg-install/test/kill-first.process.test.ts",
   "packages/mcpkg-install/test/kill-remove-last.process.test.ts",
   "packages/mcpkg-install/test/kill-remove-one.process.test.ts",
@@ -45,8 +50,13 @@ export const longTests: readonly string[] = [
   "packages/mcpkg/test/foreign-archives.process.test.ts",
   "packages/metatool/test/run/isolated.process.test.ts",
   "packages/metatool/test/saved/saved-kill.process.test.ts",
+  "packages/runners/test/package-store.process.test.ts",
   "packages/sandbox/test/links.security.process.test.ts",
   "packages/starlark/test/limits.security.process.test.ts",
   "packages/starlark/test/long-work.security.test.ts",
+  "packages/store/test/start-kill.process.test.ts",
+  "scripts/test/architecture-code.process.test.ts",
   "scripts/test/containers.process.test.ts",
+  "scripts/test/governance.process.test.ts",
+  "scripts/test/words.test.ts",
 ];

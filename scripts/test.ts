@@ -65,7 +65,7 @@ const groups = mkdtempSync(join(tmpdir(), "toolcrib-tests-"));
 const retries = flags.has("retry") || process.env["TOOLCRIB_TEST_RETRY"] !== undefined;
 try {
   // More than processors, because tests wait for processes, and for nothing; those without processes wait for time limits.
-  const concurrency = availableParallelism() + (flags.has("fast") ? 2 : 1);
+  const concurrency = availableParallelism() + 2;
   const written = retries && !flags.has("watch") ? join(groups, "results.json") : undefined;
   process.exitCode = await runFiles(files, concurrency, written);
   if (written !== undefined && process.exitCode !== 0) process.exitCode = await retryFailed(written);

@@ -23,12 +23,15 @@ async function run(
     await mkdir(dirname(directory.join(name)), { recursive: true });
     await writeFile(directory.join(name), text);
   }
-  // A test run inside a test run would report to the outer one.
+  // A test run inside a test run would report to the outer one, and as the flags of the outer one say.
   const env = {
     NODE_TEST_CONTEXT: undefined,
     TOOLCRIB_TEST_GRACE_MS: String(graceMs),
     TOOLCRIB_TEST_SILENCE_MS: String(silenceMs),
     TOOLCRIB_TEST_RETRY: undefined,
+    TOOLCRIB_TEST_TIMES: undefined,
+    TOOLCRIB_TEST_SKIPS: undefined,
+    TOOLCRIB_TEST_FAST: undefined,
   };
   const { code, stdout, stderr } = await runProcess(
     process.execPath,
