@@ -5,6 +5,7 @@
  */
 export const longTests: readonly string[] = [
   "packages/cedar/test/engine-failure.test.ts",
+  "packages/cedar/test/shared-decisions.test.ts",
   "packages/cli/test/add-secrets.security.process.test.ts",
   "packages/cli/test/add-servers.process.test.ts",
   "packages/cli/test/adopted.process.test.ts",
@@ -43,6 +44,7 @@ export const longTests: readonly string[] = [
   "packages/cli/test/saved.process.test.ts",
   "packages/gateway/test/package-programs.security.process.test.ts",
   "packages/gateway/test/telemetry-connection.process.test.ts",
+  "packages/mcpkg-install/test/hostile.security.process.test.ts",
   "packages/mcpkg-install/test/kill-first.process.test.ts",
   "packages/mcpkg-install/test/kill-remove-last.process.test.ts",
   "packages/mcpkg-install/test/kill-remove-one.process.test.ts",
@@ -50,6 +52,7 @@ export const longTests: readonly string[] = [
   "packages/mcpkg/test/foreign-archives.process.test.ts",
   "packages/metatool/test/run/isolated.process.test.ts",
   "packages/metatool/test/saved/saved-kill.process.test.ts",
+  "packages/redaction/test/secret-value.security.test.ts",
   "packages/runners/test/package-store.process.test.ts",
   "packages/sandbox/test/links.security.process.test.ts",
   "packages/starlark/test/limits.security.process.test.ts",

@@ -77,10 +77,8 @@ describe("policy files", () => {
       textOf((await client.callTool({ name, arguments: args })) as never);
     assert.equal(await call(ci, "a__echo", { text: "hello you" }), "hello you");
     const refused = await call(ci, "a__echo", { text: "bye" });
-    assert.match(
-      refused,
-      /^"a__echo" was not called: the policy does not allow this call: Texts start with hello/,
-    );
+    const reason = /^"a__echo" was not called: the policy does not allow this call: Texts start with hello/;
+    assert.match(refused, reason);
     assert.doesNotMatch(refused, /short-texts|main\.cedar/, "the rules are the operator's");
     await assert.rejects(ci.callTool({ name: "b__echo", arguments: {} }), /Unknown tool: "b__echo"/);
     await assert.rejects(dev.callTool({ name: "b__env", arguments: {} }), /Unknown tool/);
@@ -88,6 +86,7 @@ describe("policy files", () => {
     // The meta-tool, search, and a composite.
     const meta = (name: string, args: object) => call(ci, "call_tool", { name, arguments: args });
     assert.equal(await meta("a__echo", { text: "hello" }), "hello");
+    assert.match(await meta("a__echo", { text: "bye" }), reason);
     assert.match(await meta("b__echo", { text: "hello" }).catch(String), /Unknown tool/);
     assert.doesNotMatch(await call(ci, "search_tools", { query: "fail" }), /a__fail|b__/);
 

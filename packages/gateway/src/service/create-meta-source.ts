@@ -83,8 +83,9 @@ export function createMetaSource(deps: MetaToolsDeps): MetaSource {
       // It is the client's own call, unless a composite called this tool.
       return callInner(context, name, args, context.depth === 0).catch((error: unknown) => {
         const code = isCodedError(error) ? error.code : "";
-        const isHidden = code === "POLICY_UNAVAILABLE" && tools.find(identity, name) === undefined;
-        throw (code === "POLICY_DENIED" || isHidden) && !isOperator(identity) ? unknown() : error;
+        const isDenied = code === "POLICY_DENIED" || code === "POLICY_UNAVAILABLE";
+        const isConcealed = isDenied && tools.find(identity, name) === undefined;
+        throw isConcealed && !isOperator(identity) ? unknown() : error;
       });
     },
     readMore({ identity }, cursor) {
