@@ -22,6 +22,7 @@ import {
   onHttp,
   startScriptedServer,
   startTestGateway,
+  type TestGateway,
   textOf,
   toolNamed,
 } from "./gateway-harness.ts";
@@ -418,91 +419,95 @@ test("a call that waited in the queue is sent after a change that still allows i
   assert.deepEqual(received, ["other", "write", "write", "write"]);
 });
 
-test("a call that waited in the queue is not sent when it needs an approval by then, however it was made", async () => {
-  const serve = { listen: "127.0.0.1:0", limits: { max_calls_per_server: 1 } };
-  await using setting = await startChanging({ policy: { waive_approval: ["s:*"] }, serve });
+const oneCall = { listen: "127.0.0.1:0", limits: { max_calls_per_server: 1 } };
+const writeCall = (number: number) => ({ name: "s__write", arguments: { number } });
+
+/**
+ * Starts a server with a waiver for its calls, of which one runs, and lets another wait in its queue.
+ *
+ * @param wait makes the calls that wait
+ */
+async function startWithQueue(
+  wait: (client: Awaited<ReturnType<TestGateway["connect"]>>) => readonly Promise<unknown>[] = (client) => [
+    client.callTool(writeCall(2)),
+  ],
+) {
+  await using stack = new AsyncDisposableStack();
+  const setting = stack.use(await startChanging({ policy: { waive_approval: ["s:*"] }, serve: oneCall }));
   const { test, received } = setting;
   const held = Promise.withResolvers<void>();
   setting.answerAfter(held.promise);
   const client = await test.connect({ as: "agent" });
-  const call = (number: number) => ({ name: "s__write", arguments: { number } });
-  const running = client.callTool(call(1));
+  const running = client.callTool(writeCall(1));
   await waitUntil(() => received.length === 1, { what: "the first call runs" });
-  const waiting = [
-    answerOf(client.callTool(call(2))),
-    answerOf(client.callTool({ name: "call_tool", arguments: call(3) })),
-    answerOf(client.callTool({ name: "eval_starlark", arguments: { code: "return s.write(number=4)" } })),
-  ];
-  await setting.admitted(4);
-  await setting.apply({ serve });
-  held.resolve();
-  assert.equal(textOf(await running), "done");
-  for (const answer of await Promise.all(waiting))
+  const waiting = wait(client).map(answerOf);
+  await setting.admitted(1 + waiting.length);
+  const moved = stack.move();
+  return {
+    ...setting,
+    /** Lets the first call end, checks that no other was sent, and returns the answers of those that waited. */
+    async refusals(): Promise<readonly string[]> {
+      held.resolve();
+      assert.equal(textOf(await running), "done");
+      const answers = await Promise.all(waiting);
+      assert.deepEqual(received, ['write {"number":1}']);
+      return answers;
+    },
+    [Symbol.asyncDispose]: () => moved.disposeAsync(),
+  };
+}
+
+test("a call that waited in the queue is not sent when it needs an approval by then, however it was made", async () => {
+  await using setting = await startWithQueue((client) => [
+    client.callTool(writeCall(2)),
+    client.callTool({ name: "call_tool", arguments: writeCall(3) }),
+    client.callTool({ name: "eval_starlark", arguments: { code: "return s.write(number=4)" } }),
+  ]);
+  await setting.apply({ serve: oneCall });
+  for (const answer of await setting.refusals())
     assert.match(answer, /the policy changed while the call waited: it needs an approval now/);
-  assert.deepEqual(received, ['write {"number":1}']);
 });
 
 test("a call that waited in the queue is not sent without its approval either when its client may not list the tool by then", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFiles(directory.path, { "main.cedar": 'permit(principal, action == Action::"call", resource);' });
-  const serve = { listen: "127.0.0.1:0", limits: { max_calls_per_server: 1 } };
-  await using setting = await startChanging({ policy: { waive_approval: ["s:*"] }, serve });
-  const { test, received } = setting;
-  const held = Promise.withResolvers<void>();
-  setting.answerAfter(held.promise);
-  const client = await test.connect({ as: "agent" });
-  const running = client.callTool({ name: "s__write", arguments: { number: 1 } });
-  await waitUntil(() => received.length === 1, { what: "the first call runs" });
-  const waiting = answerOf(client.callTool({ name: "s__write", arguments: { number: 2 } }));
-  await setting.admitted(2);
-  await setting.apply({ policy: { files: ["main.cedar"] }, serve }, directory.path);
-  held.resolve();
-  assert.equal(textOf(await running), "done");
+  await using setting = await startWithQueue();
+  await setting.apply({ policy: { files: ["main.cedar"] }, serve: oneCall }, directory.path);
   assert.match(
-    await waiting,
+    String(await setting.refusals()),
     /the policy changed while the call waited: it needs an approval now\nHint: repeat the call: it needs the approval of the operator then/,
   );
-  assert.deepEqual(received, ['write {"number":1}']);
 });
 
 test("a call that waited in the queue is not sent by a withdrawn waiver when its tool is not offered any more", async () => {
-  const serve = { listen: "127.0.0.1:0", limits: { max_calls_per_server: 1 } };
-  await using setting = await startChanging({ policy: { waive_approval: ["s:*"] }, serve });
-  const { test, server, received } = setting;
-  const held = Promise.withResolvers<void>();
-  setting.answerAfter(held.promise);
-  const client = await test.connect({ as: "agent" });
-  const running = client.callTool({ name: "s__write", arguments: { number: 1 } });
-  await waitUntil(() => received.length === 1, { what: "the first call runs" });
-  const waiting = answerOf(client.callTool({ name: "s__write", arguments: { number: 2 } }));
-  await setting.admitted(2);
-  await setting.apply({ serve });
+  await using setting = await startWithQueue();
+  const { test, server } = setting;
+  await setting.apply({ serve: oneCall });
   setting.redefine({ description: "Another description" });
   server.notify("notifications/tools/list_changed");
   await waitUntil(() => !test.gateway.listTools(operator).some(({ id }) => id === "s:write"), {
     what: "the tool is held back",
   });
-  held.resolve();
-  assert.equal(textOf(await running), "done");
-  assert.match(await waiting, /it is quarantined: the definition of "s:write" changed after it was accepted/);
-  assert.deepEqual(received, ['write {"number":1}']);
+  assert.match(
+    String(await setting.refusals()),
+    /it is quarantined: the definition of "s:write" changed after it was accepted/,
+  );
 });
 
 test("an approved call that waited in the queue is sent after a change that still allows it", async () => {
-  const serve = { listen: "127.0.0.1:0", limits: { max_calls_per_server: 1 } };
-  await using setting = await startChanging({ serve });
+  await using setting = await startChanging({ serve: oneCall });
   const { test, received } = setting;
   const held = Promise.withResolvers<void>();
   setting.answerAfter(held.promise);
   const client = await test.connect({ as: "agent" });
-  const call = (number: number) => client.callTool({ name: "s__write", arguments: { number } });
+  const call = (number: number) => client.callTool(writeCall(number));
   for (const number of [1, 2])
     await test.gateway.approvals.decideCall(idOf(textOf(await call(number))), "approved", operator);
   const running = call(1);
   await waitUntil(() => received.length === 1, { what: "the first call runs" });
   const waiting = call(2);
   await setting.admitted(2);
-  await setting.apply({ policy: { deny: ["s:other"] }, serve });
+  await setting.apply({ policy: { deny: ["s:other"] }, serve: oneCall });
   held.resolve();
   assert.deepEqual([textOf(await running), textOf(await waiting)], ["done", "done"]);
 });
