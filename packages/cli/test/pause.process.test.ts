@@ -49,7 +49,7 @@ test("a pause without a gateway holds for calls of the command line, and doctor 
   assert.equal(why.code, 3, why.stderr);
   assert.match(
     why.stdout,
-    /But server "s" is paused until \S+Z, so that the call is refused\nResume it: .*resume server s\n/,
+    /But server "s" is paused until \S+Z, so that the call is refused: key \\u001bleaked\nResume it: .*resume server s\n/,
   );
   assert.equal((await run("why", "s__echo", "--list")).code, 0);
   const doctor = await run("doctor");

@@ -67,7 +67,7 @@ test("why names the approval that waits for exactly this call, and explains a ca
   const call = { name: "notes__echo", arguments: { text: "hello" } };
   await waitUntil(async () => (await run("why", "notes:echo")).code === 0);
   const answer = await callAs(gateway.url, token, call);
-  await waitUntil(async () => (await run("why", "last")).code === 0);
+  await waitUntil(async () => (await run("why", "last")).code === 3);
   const id = /call:[0-9a-f]{16}/.exec(answer)?.[0] ?? "";
   assert.notEqual(id, "", answer);
 
@@ -76,6 +76,7 @@ test("why names the approval that waits for exactly this call, and explains a ca
   );
   const asked = await run("why", "notes:echo", "--client", "ci", "--args", '{"text": "hello"}');
   assert.match(asked.stdout, exact);
+  assert.equal(asked.code, 3, "it would be refused now");
   const other = await run("why", "notes:echo", "--client", "ci", "--args", '{"text": "bye"}', "--json");
   assert.deepEqual(JSON.parse(other.stdout).waiting, [{ approval: id, client: "ci", isExact: false }]);
   assert.match(
@@ -91,6 +92,29 @@ test("why names the approval that waits for exactly this call, and explains a ca
   assert.equal((await run("approve", id, "--yes")).code, 0);
   const decided = await run("why", id);
   assert.match(decided.stdout, /^"ci" call "notes:echo"\ncall \S+: denied/, decided.stderr);
+  assert.match(
+    decided.stdout,
+    new RegExp(`\nExactly this call is approved \\(${id}\\) for one call until \\S+Z`),
+  );
+  assert.equal(decided.code, 0);
+  assert.match((await run("approve", id, "--yes")).stderr, /waits for approval: it is approved until \S+Z\n/);
+  assert.equal((await run("approve", id, "--deny")).code, 0);
+  const denied = await run("why", "notes:echo", "--client", "ci", "--args", '{"text": "hello"}', "--json");
+  assert.equal(denied.code, 3);
+  assert.deepEqual(JSON.parse(denied.stdout).approval.state, "denied");
+  assert.match(
+    (await run("why", id)).stdout,
+    /\nThe operator denied exactly this call \(call:\w+\), so that it is refused/,
+  );
+  assert.match((await run("approve", id, "--yes")).stderr, /waits for approval: it was denied until \S+Z\n/);
+  await callAs(gateway.url, token, { ...call, arguments: { text: "bye" } });
+  const changed = { ...unverified, policy: { deny: ["notes:env"] } };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(changed));
+  await waitUntil(async () => {
+    const { stdout } = await run("why", "notes:echo", "--client", "ci", "--args", '{"text": "bye"}');
+    return /\nExactly this call of "ci" \(call:\w+\) cannot be approved any more: the policy/.test(stdout);
+  });
+  assert.doesNotMatch((await run("why", "notes:echo")).stdout, /with other arguments/);
   const unknown = await run("why", "call:0123456789abcdef");
   assert.equal(unknown.code, 4);
   assert.match(unknown.stderr, /CLI_APPROVAL_NOT_FOUND.*\nhint: .*audit list --type call.denied/);
@@ -200,13 +224,13 @@ test("why answers where it is not known which calls wait for approval, and says 
     await waitUntil(async () => (await run("why", "notes:echo")).code === 0);
     const answer = await callAs(gateway.url, token, { name: "notes__echo", arguments: { text: "hello" } });
     id = /call:[0-9a-f]{16}/.exec(answer)?.[0] ?? "";
-    await waitUntil(async () => (await run("why", "last")).code === 0);
+    await waitUntil(async () => (await run("why", "last")).code === 3);
   }
   writeFileSync(directory.join(".toolcrib/approvals/calls.json"), "{");
   const unknown = /\nIt is not known which calls wait for your approval: .*calls\.json/;
   for (const what of ["notes:echo", "toolcrib:search_tools", "last"]) {
     const { code, stdout, stderr } = await run("why", what);
-    assert.equal(code, 0, stderr);
+    assert.equal(code, what === "last" ? 3 : 0, stderr);
     assert.match(stdout, unknown);
   }
   const { approvalsProblem, waiting } = JSON.parse((await run("why", "notes:echo", "--json")).stdout);

@@ -25,9 +25,9 @@ const lookupPatterns = [
   /\b(?:ECONNREFUSED|ENETUNREACH|EHOSTUNREACH) ([\d.]+)/,
 ];
 
-/** Failures of the network in a sandbox without one. */
+/** Failures of the network in a sandbox without one, and of the egress proxy that does not open a way to a host (curl, Python). */
 const networkPattern =
-  /\bENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|network is unreachable|name resolution|name or service not known|no such host|nodename nor servname|could(?: not|n't) resolve|failed to resolve|dns error|fetch failed|all connection attempts failed|connection (?:issue|error)|connecterror|connect(?:ion)? (?:refused|timed out)|ECONNREFUSED|failed to (?:connect|fetch)/i;
+  /\bENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|network is unreachable|name resolution|name or service not known|no such host|nodename nor servname|could(?: not|n't) resolve|failed to resolve|dns error|fetch failed|all connection attempts failed|connection (?:issue|error)|connecterror|connect(?:ion)? (?:refused|timed out)|ECONNREFUSED|failed to (?:connect|fetch)|tunnel(?: connection)? failed\b.{0,20}\b403|403 from proxy after CONNECT/i;
 /** A connection to the machine itself has nothing to do with a host. */
 const loopbackPattern = /^(?:localhost|127\.|0\.0\.0\.0$|::1$|\[)/i;
 const urlHostPattern = /\bhttps?:\/\/([\w.-]+)/i;

@@ -31,6 +31,11 @@ test("a refusal is found in what programs of many languages print", () => {
       "FileNotFoundError: [Errno 2] No such file or directory: '/srv/data/notes.db-journal'",
       write("/srv/data/notes.db-journal"),
     ],
+    // The egress proxy of a scoped network.
+    ["OSError: Tunnel connection failed: 403 Forbidden", network()],
+    ["curl: (56) CONNECT tunnel failed, response 403", network()],
+    ["curl: (56) Received HTTP code 403 from proxy after CONNECT", network()],
+    ["<urlopen error Tunnel connection failed: 403 Forbidden> https://Example.org/x", network("example.org")],
     // Python.
     [
       "HTTPSConnectionPool(host='pypi.org', port=443): Max retries exceeded: Failed to resolve 'pypi.org' ([Errno -3] Temporary failure in name resolution)",

@@ -157,10 +157,13 @@ export class CallApprovals {
 
   /** Returns the calls that wait for a decision, the earliest first. @throws {StoreError} `STORE_UNREADABLE` */
   async pending(): Promise<readonly CallApproval[]> {
+    return (await this.list()).filter(({ state }) => state === "pending");
+  }
+
+  /** Returns the calls that wait, and those whose decision counts, the earliest first. @throws {StoreError} `STORE_UNREADABLE` */
+  async list(): Promise<readonly CallApproval[]> {
     const records = this.#current(await this.#file.read());
-    return [...records.values()]
-      .filter(({ state }) => state === "pending")
-      .sort((a, b) => a.requestedAt - b.requestedAt);
+    return [...records.values()].sort((a, b) => a.requestedAt - b.requestedAt);
   }
 
   /**

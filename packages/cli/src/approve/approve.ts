@@ -4,8 +4,10 @@
  * that changed or are suspicious are shown completely. An approval is bound to the digest of all of them.
  */
 
+import { randomBytes } from "node:crypto";
 import type { PendingCall, WaitingApprovals, WaitingDefinitions } from "@toolcrib/admission";
 import { didYouMean, isCodedError } from "@toolcrib/diagnostics";
+import { CallApprovals } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -178,7 +180,7 @@ async function decideCall(
   const call =
     full === true ? await access.call(id) : (await access.waiting()).calls.find((one) => one.id === id);
   // A denial also ends an approval, used or not: such a call does not wait.
-  if (call === undefined && !isDenied) throw callNotFound(id);
+  if (call === undefined && !isDenied) throw await callNotFound(context, id);
   if (call !== undefined && !isDenied) {
     printCall(output, call, full === true);
     if (call.outdated !== undefined) throw callOutdated(call, call.outdated);
@@ -189,7 +191,7 @@ async function decideCall(
     }
   }
   const decided = await access.decide(id, isDenied ? "deny" : "approve");
-  if (decided === undefined) throw callNotFound(id);
+  if (decided === undefined) throw await callNotFound(context, id);
   const { tool, isUsed = false } = decided;
   const shown = isDenied || call === undefined ? {} : shownOf(call);
   const used = isDenied && isUsed ? { isUsed } : {};
@@ -233,10 +235,25 @@ function callOutdated({ id }: PendingCall, reason: string): CliError {
   );
 }
 
-function callNotFound(id: string): CliError {
-  return new CliError("CLI_APPROVAL_NOT_FOUND", `No call with the id "${safeLine(id)}" waits for approval`, {
-    hint: "toolcrib approve lists those that wait; a call waits for an hour",
-  });
+/** The error about a call that does not wait, with what was decided about it where that still counts. */
+async function callNotFound({ options, now }: CliContext, id: string): Promise<CliError> {
+  const approvals = new CallApprovals(options.home, { now, randomBytes });
+  const decided = (await approvals.list()).find((one) => one.id === id && one.state !== "pending");
+  const message = `No call with the id "${safeLine(id)}" waits for approval`;
+  if (decided === undefined) {
+    return new CliError("CLI_APPROVAL_NOT_FOUND", message, {
+      hint: "toolcrib approve lists those that wait; a call waits for an hour",
+    });
+  }
+  const { state, expiresAt } = decided;
+  const until = new Date(expiresAt).toISOString();
+  const [what, hint] =
+    state === "denied"
+      ? [`it was denied until ${until}`, "its client can make the call again then, and it waits again"]
+      : state === "approved"
+        ? [`it is approved until ${until}`, "its client can make the call; --deny ends the approval"]
+        : ["a call has used its approval", "the next call of its client waits again"];
+  return new CliError("CLI_APPROVAL_NOT_FOUND", `${message}: ${what}`, { hint });
 }
 
 async function approveDefinitions(

@@ -6,7 +6,8 @@
 import { randomBytes } from "node:crypto";
 import { type AuditCall, type CallApproval, CallApprovals, StoreError } from "@toolcrib/store";
 import type { Identity } from "@toolcrib/tool";
-import { callIdStart } from "../approve/open-approvals.ts";
+import { findReachableGateways } from "../access/open-tool-access.ts";
+import { callIdStart, waitingInGateways } from "../approve/open-approvals.ts";
 import { ambiguousCall, idsStartingWith, openTrailReader, type TrailReader } from "../audit/find-call.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -62,8 +63,8 @@ export async function findAskedCall(
 
 /** @throws {StoreError} `STORE_UNREADABLE` where the trail has no such call and approvals cannot be read */
 async function findApproval(context: CliContext, id: string): Promise<AskedCall> {
-  const { calls, problem } = await findWaitingCalls(context);
-  const waiting = calls?.find((one) => one.id === id);
+  const { calls, problem } = await listApprovals(context);
+  const waiting = calls?.find((one) => one.id === id && one.state === "pending");
   if (waiting !== undefined) return { waiting };
   await using reader = await openTrailReader(context);
   const refused = await reader.list({ type: "call.denied", limit: refusedMaxCount });
@@ -82,8 +83,8 @@ async function showOf(
   return await reader.show((data as { readonly callId: string }).callId);
 }
 
-/** Returns the calls of the home that wait for approval, or why these are not known. */
-async function findWaitingCalls({
+/** Returns the calls of the home that wait for approval or were decided about, or why these are not known. */
+async function listApprovals({
   options,
   now,
 }: CliContext): Promise<
@@ -91,7 +92,7 @@ async function findWaitingCalls({
   | { readonly calls?: never; readonly problem: StoreError }
 > {
   try {
-    return { calls: await new CallApprovals(options.home, { now, randomBytes }).pending() };
+    return { calls: await new CallApprovals(options.home, { now, randomBytes }).list() };
   } catch (error) {
     if (error instanceof StoreError) return { problem: error };
     throw error;
@@ -107,10 +108,18 @@ export interface ApprovableCall {
   readonly argumentsDigest?: string | undefined;
 }
 
+/** A call that waits. */
+export interface WaitingOne extends CallApproval {
+  /** Why its approval would not count any more, as a running gateway says. */
+  readonly outdated?: string | undefined;
+}
+
 /** The calls of a tool that wait: exactly the one that was asked about, and others. */
 export interface WaitingOnes {
-  readonly exact: readonly CallApproval[];
-  readonly others: readonly CallApproval[];
+  readonly exact: readonly WaitingOne[];
+  readonly others: readonly WaitingOne[];
+  /** What the operator decided about exactly this call, and still counts. */
+  readonly decided?: CallApproval | undefined;
 }
 
 /** Which calls wait, or why that is not known: a call that needs an approval is refused then. */
@@ -121,7 +130,7 @@ export type FoundWaiting =
 /** Returns the calls that wait of the tool and client of `asked`; the problem where approvals cannot be read. */
 export async function findWaiting(context: CliContext, asked: ApprovableCall): Promise<FoundWaiting> {
   const { tool, client, argumentsDigest } = asked;
-  const { calls, problem } = await findWaitingCalls(context);
+  const { calls, problem } = await listApprovals(context);
   if (problem !== undefined) return { problem };
   const own = calls.filter(
     (one) =>
@@ -130,7 +139,28 @@ export async function findWaiting(context: CliContext, asked: ApprovableCall): P
         (one.client.issuer === client.issuer && one.client.subject === client.subject)),
   );
   const isExact = (one: CallApproval) => one.argumentsDigest === argumentsDigest;
-  return { waiting: { exact: own.filter(isExact), others: own.filter((one) => !isExact(one)) } };
+  const pending = await withOutdated(
+    context,
+    own.filter(({ state }) => state === "pending"),
+  );
+  const decided =
+    client === undefined ? undefined : own.find((one) => isExact(one) && one.state !== "pending");
+  return {
+    waiting: { exact: pending.filter(isExact), others: pending.filter((one) => !isExact(one)), decided },
+  };
+}
+
+/** Adds what the gateways of the home say about calls that wait. Without one, it is not known. */
+async function withOutdated(
+  { options, signal }: CliContext,
+  pending: readonly CallApproval[],
+): Promise<readonly WaitingOne[]> {
+  if (pending.length === 0 || options.configFiles.length > 0) return pending;
+  const [running, ...others] = await findReachableGateways(options.home);
+  if (running === undefined) return pending;
+  const { calls } = await waitingInGateways(running, others, signal);
+  const reasons = new Map(calls.map(({ id, outdated }) => [id, outdated]));
+  return pending.map((one) => ({ ...one, outdated: reasons.get(one.id) }));
 }
 
 /** Returns the lines that name calls which wait, and how the operator approves them; none where no call waits. */
@@ -140,12 +170,16 @@ export function waitingLines(context: CliContext, { waiting, problem }: FoundWai
     const fix = hint === undefined ? "" : `; ${asTyped(hint, context)}`;
     return [`It is not known which calls wait for your approval: ${message}${fix}`];
   }
-  const { exact, others } = waiting;
+  const { exact, decided } = waiting;
   const approve = `${ownCommand(context)} approve`;
+  const others = waiting.others.filter(({ outdated }) => outdated === undefined);
   const [other] = others;
   return [
-    ...exact.map(
-      ({ id, client }) => `Exactly this call of "${client.name}" waits for your approval: ${approve} ${id}`,
+    ...(decided === undefined ? [] : [decidedLine(decided)]),
+    ...exact.map(({ id, client, outdated }) =>
+      outdated === undefined
+        ? `Exactly this call of "${client.name}" waits for your approval: ${approve} ${id}`
+        : `Exactly this call of "${client.name}" (${id}) cannot be approved any more: ${outdated}`,
     ),
     ...(other === undefined
       ? []
@@ -155,4 +189,16 @@ export function waitingLines(context: CliContext, { waiting, problem }: FoundWai
           ]
         : [`${others.length} calls of it with other arguments wait for your approval: ${approve}`]),
   ];
+}
+
+function decidedLine({ id, state, expiresAt }: CallApproval): string {
+  const until = new Date(expiresAt).toISOString();
+  switch (state) {
+    case "denied":
+      return `The operator denied exactly this call (${id}), so that it is refused until ${until}`;
+    case "used":
+      return `A call has used the approval of exactly this call (${id}): the next one needs another`;
+    default:
+      return `Exactly this call is approved (${id}) for one call until ${until}, unless its definition or the policy changes`;
+  }
 }

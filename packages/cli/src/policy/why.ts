@@ -83,6 +83,8 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
   const limit = isCall ? situation.limit : undefined;
   const block = action === "call" ? situation.blocked?.find((one) => one.id === id) : undefined;
   const approvals = isCall ? await findWaiting(context, approvableOf(request, asked, flags)) : undefined;
+  const decided = approvals?.waiting?.decided;
+  const needsApproval = isCall && isApprovedByCall(request, decision, situation.policy.waiveApproval);
   output.json({
     client: { issuer: identity.issuer, subject: identity.subject, name: identity.name },
     action,
@@ -95,10 +97,21 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
     ...(block === undefined
       ? {}
       : { blocked: { code: block.code, rule: block.rule, reason: block.reason, change: block.change } }),
-    ...(pause === undefined ? {} : { paused: { kind: pause.kind, name: pause.name } }),
+    ...(pause === undefined
+      ? {}
+      : { paused: { kind: pause.kind, name: pause.name, ...(pause.reason && { reason: pause.reason }) } }),
     ...(pauses?.problem === undefined ? {} : { pausesProblem: pauses.problem.message }),
     ...(limit === undefined ? {} : { limit }),
     ...(approvals?.waiting === undefined ? {} : { waiting: waitingIds(approvals.waiting) }),
+    ...(decided === undefined
+      ? {}
+      : {
+          approval: {
+            id: decided.id,
+            state: decided.state,
+            expiresAt: new Date(decided.expiresAt).toISOString(),
+          },
+        }),
     ...(approvals?.problem === undefined ? {} : { approvalsProblem: approvals.problem.message }),
     ...(recorded === undefined ? {} : { recorded }),
   });
@@ -107,7 +120,6 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
   // What a policy file says stays as it is there.
   const typed = (line: string) => (line.startsWith("  ") ? line : asTyped(line, context));
   output.prose(...explanationLines(explanation).map(typed));
-  const waived = situation.policy.waiveApproval;
   if (block !== undefined) {
     const text = isCall ? "But no call is made" : "No call would be made, if the policy allowed it";
     output.prose("", safeLine(`${text} (${block.rule}): ${block.reason}`));
@@ -115,7 +127,7 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
   }
   output.prose(
     ...furtherLines(policy, request, decision, {
-      waived,
+      needsApproval,
       flags,
       isRecorded: asked !== undefined,
       knowsBlocks: situation.blocked !== undefined,
@@ -129,15 +141,21 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
     if (hint !== undefined) output.prose(typed(safeLine(hint)));
   }
   if (pause !== undefined) {
-    const { kind, name, expiresAt } = pause;
+    const { kind, name, expiresAt, reason } = pause;
     const end = expiresAt === undefined ? "" : ` until ${new Date(expiresAt).toISOString()}`;
-    output.prose("", safeLine(`But ${describePause(pause)} is paused${end}, so that the call is refused`));
+    const why = reason === undefined ? "" : `: ${reason}`;
+    output.prose(
+      "",
+      safeLine(`But ${describePause(pause)} is paused${end}, so that the call is refused${why}`),
+    );
     output.print(`Resume it: ${ownCommand(context)} resume ${pauseWords({ kind, name })}`);
   }
   if (pauses?.problem !== undefined) output.prose("", unknownPausesLine(context, pauses.problem));
   output.prose("", originLine(situation.origin));
-  // A recorded call that was made was neither paused nor beyond a limit.
-  const isHindered = pause !== undefined || pauses?.problem !== undefined || (limit ?? null) !== null;
+  // A recorded call that was made was neither paused nor beyond a limit, and had its approval.
+  const isUnapproved = needsApproval && !isOperator(identity) && decided?.state !== "approved";
+  const isHindered =
+    isUnapproved || pause !== undefined || pauses?.problem !== undefined || (limit ?? null) !== null;
   const isStopped = isHindered && (recorded === undefined || recorded.outcome === "denied");
   const isRefused = decision.kind === "deny" || block !== undefined || isStopped;
   return isRefused ? exitCodes.denied : exitCodes.done;
@@ -178,10 +196,11 @@ function deniedData({ completion }: AuditCall): { readonly argumentsDigest?: str
 }
 
 function waitingIds({ exact, others }: WaitingOnes): readonly object[] {
-  const shown = ({ id, client }: WaitingOnes["exact"][number], isExact: boolean) => ({
+  const shown = ({ id, client, outdated }: WaitingOnes["exact"][number], isExact: boolean) => ({
     approval: id,
     client: client.name,
     isExact,
+    ...(outdated === undefined ? {} : { outdated }),
   });
   return [...exact.map((one) => shown(one, true)), ...others.map((one) => shown(one, false))];
 }
@@ -192,13 +211,13 @@ function furtherLines(
   request: PolicyRequest,
   decision: Decision,
   {
-    waived,
+    needsApproval,
     flags,
     isRecorded,
     knowsBlocks,
     knowsLimits,
   }: {
-    readonly waived: readonly string[];
+    readonly needsApproval: boolean;
     readonly flags: WhyFlags;
     readonly isRecorded: boolean;
     /** Whether a block by mutability or containment is known, and shown. */
@@ -208,7 +227,7 @@ function furtherLines(
   },
 ): readonly string[] {
   if (decision.kind === "deny" || request.action !== "call") return [];
-  const { target, identity } = request;
+  const { identity } = request;
   const checked = knowsLimits ? "Hooks are" : "Limits, windows of time and hooks are";
   const lines = [
     knowsBlocks
@@ -227,11 +246,7 @@ function furtherLines(
         : "A policy about this call reads arguments: give them with --args",
     );
   }
-  const isWaived =
-    decision.waivesApproval === true ||
-    new ToolPatterns(waived).find(target.id, target.wireName) !== undefined;
-  const isUnverified = target.kind === "tool" && target.server.trustState === "unverified";
-  if (isUnverified && !target.isReadOnly && !isWaived) {
+  if (needsApproval) {
     if (!isOperator(identity))
       lines.push(
         "Each call also needs an approval of the operator, because the server is unverified (toolcrib approve)",
@@ -242,6 +257,19 @@ function furtherLines(
       );
   }
   return ["", ...lines];
+}
+
+/** Whether each call of a client needs an approval of its own. @param waived patterns of tools whose calls need none */
+function isApprovedByCall(
+  { target }: PolicyRequest,
+  { waivesApproval }: Extract<Decision, { readonly kind: "allow" }>,
+  waived: readonly string[],
+): boolean {
+  const isWaived =
+    waivesApproval === true || new ToolPatterns(waived).find(target.id, target.wireName) !== undefined;
+  return (
+    target.kind === "tool" && target.server.trustState === "unverified" && !target.isReadOnly && !isWaived
+  );
 }
 
 /** Adds the labels of the data that the client has received by now, as the gateway does at a call. */

@@ -25,7 +25,7 @@ export const explanations: Explanations = {
       "toolcrib approve --deny call:0123456789abcdef",
     ],
     run: call("notes__write_file", { text: "milk" }),
-    fix: "Tell the user, and do something else. A call with other arguments is a new call and waits for a decision of its own. An operator who denied it by mistake can let the client call again after an hour, when the decision is forgotten.",
+    fix: "Tell the user, and do something else. A call with other arguments is a new call and waits for a decision of its own. An operator who denied it by mistake can let the client call again after ten minutes, when the decision is forgotten.",
   },
   APPROVAL_OUTDATED: {
     cause:
