@@ -64,7 +64,7 @@ const command = startsCommand && !flags.has("dist") && !flags.has("watch") ? bun
 const groups = mkdtempSync(join(tmpdir(), "toolcrib-tests-"));
 const retries = flags.has("retry") || process.env["TOOLCRIB_TEST_RETRY"] !== undefined;
 try {
-  // More than processors, because tests wait for processes, and for nothing; those without processes wait for time limits.
+  // More than processors, because tests wait for processes, and for time limits.
   const concurrency = availableParallelism() + 2;
   const written = retries && !flags.has("watch") ? join(groups, "results.json") : undefined;
   process.exitCode = await runFiles(files, concurrency, written);

@@ -16,7 +16,12 @@ import {
 import type { Identity } from "@toolcrib/tool";
 import { AdmissionError } from "./admission-error.ts";
 import type { HeldDefinitions, WaitingDefinitions, WaitingServer } from "./held-definitions.ts";
-import { type CallContextParts, outdatedReason } from "./outdated-call.ts";
+import {
+  type ApprovalBinding,
+  approvalBinding,
+  type CallContextParts,
+  outdatedReason,
+} from "./outdated-call.ts";
 
 /** A call that waits for approval, for people. */
 export interface PendingCall
@@ -82,6 +87,12 @@ export class Approvals {
       ...(call.steps === undefined ? {} : { steps: call.steps }),
     };
     return { ...this.#toPending(call), ...whole, isPartial: false };
+  }
+
+  /** What an approval of a call of the tool with the id `tool` is bound to now. */
+  bindingOf(tool: string): ApprovalBinding {
+    const { parts, policyDigest } = this.#deps;
+    return approvalBinding(tool, parts, policyDigest());
   }
 
   /** The definitions of a server that wait. @throws {AdmissionError} `SERVER_NOT_FOUND` */

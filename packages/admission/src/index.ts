@@ -28,7 +28,7 @@ export {
 export { InputStates, type InputStatesDeps, type StateOwner } from "./input-states.ts";
 export { dataLabelled, type LabelledCall, LabelTracker } from "./label-tracker.ts";
 export { openPins } from "./open-pins.ts";
-export { policyDigestOf } from "./outdated-call.ts";
+export { type ApprovalBinding, policyDigestOf } from "./outdated-call.ts";
 export { type PauseStatus, Pauses } from "./pauses.ts";
 export { RelayLimit } from "./relay-limit.ts";
 export { scrubCause, scrubError } from "./scrub-error.ts";

@@ -22,6 +22,22 @@ export function policyDigestOf(
   return () => `${listsDigest()} ${policy.filesDigest ?? ""}`.trimEnd();
 }
 
+/** What an approval of a call is bound to besides the call itself. */
+export type ApprovalBinding = Pick<CallApproval, "policyDigest"> &
+  Partial<Pick<CallApproval, "definitionDigest">>;
+
+/** Returns what an approval of a call of `tool` is bound to now; without a definition where the tool is not offered. */
+export function approvalBinding(
+  tool: string,
+  { index }: Pick<CallContextParts, "index">,
+  policyDigest: string,
+): ApprovalBinding {
+  const entry = index.find(tool);
+  return entry === undefined
+    ? { policyDigest }
+    : { policyDigest, definitionDigest: digestOf(entry.tool.definition) };
+}
+
 /** Returns why an approval of `call` would not count in this gateway, as a clause; undefined where it would. */
 export function outdatedReason(
   call: CallApproval,

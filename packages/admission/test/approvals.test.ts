@@ -70,6 +70,8 @@ async function open(
     facts,
     recorded,
     call: requested.id,
+    /** Makes the call, which uses its approval up. */
+    use: () => calls.request(call, () => shown),
     approvals: new Approvals({ ...deps, calls }),
     withoutCalls: new Approvals({ ...deps, calls: undefined }),
   };
@@ -85,6 +87,15 @@ const toTool = (of: Tool["definition"]): Tool => ({
 });
 
 describe("Approvals", () => {
+  test("say what an approval of a call is bound to now", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const { facts, approvals } = await open(directory.path);
+    const bound = { policyDigest: "sha256:p", definitionDigest: digestOf(definition) };
+    assert.deepEqual(approvals.bindingOf(id), bound);
+    Object.assign(facts, { tool: undefined, policyDigest: "sha256:q" });
+    assert.deepEqual(approvals.bindingOf(id), { policyDigest: "sha256:q" });
+  });
+
   test("say why an approval would not count, and approve no such call", async () => {
     const remote = { ...ci, issuer: "https://login.example" };
     const rows: readonly [change: Partial<Facts>, reason: string | undefined, client?: Identity][] = [
@@ -150,6 +161,15 @@ describe("Approvals", () => {
       { type: "approval.call.granted", data: { ...facts, decidedBy: named(ci), through: "elicitation" } },
       { type: "approval.call.denied", data: { ...facts, decidedBy: named(operator) } },
     ]);
+  });
+
+  test("say whether a call has used the approval that a denial ends", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const { approvals, call, use } = await open(directory.path);
+    const approved = await approvals.decideCall(call, "approved", operator);
+    assert.ok(approved !== undefined && !("isUsed" in approved));
+    await use();
+    assert.equal((await approvals.decideCall(call, "denied", operator))?.isUsed, true);
   });
 
   test("show a call in short, and all of it on demand", async () => {

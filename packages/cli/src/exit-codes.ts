@@ -34,7 +34,8 @@ export const exitCodeMeanings: readonly { readonly code: ExitCode; readonly mean
   { code: exitCodes.usage, meaning: "wrong usage or configuration" },
   {
     code: exitCodes.denied,
-    meaning: "denied by policy, a hook or the declaration of a server, paused, or beyond a limit",
+    meaning:
+      "denied by policy, a hook or the declaration of a server, paused, beyond a limit, or without an approval",
   },
   {
     code: exitCodes.notFound,

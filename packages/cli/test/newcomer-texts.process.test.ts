@@ -125,7 +125,7 @@ test("serve, status and the summary of a gateway without a server name the comma
   );
 });
 
-test("status counts the tools of servers, those of the gateway, and what a client lists", async () => {
+test("status counts the tools of servers, those of the gateway, and what the operator lists", async () => {
   await using directory = await makeTemporaryDirectory();
   const setting = { directory: directory.path };
   const config = { tool_servers: [{ ...echoServer("files"), trust_state: "certified" }], serve };
@@ -134,7 +134,8 @@ test("status counts the tools of servers, those of the gateway, and what a clien
   await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
   const { stdout } = await runToolcrib(["status"], setting);
   const [, own = "", more = "", listed = "", sum = ""] =
-    /^tools +(\d+) and (\d+) of the gateway itself; a client lists (\d+) of these (\d+)$/m.exec(stdout) ?? [];
+    /^tools +(\d+) and (\d+) of the gateway itself; the operator lists (\d+) of these (\d+)$/m.exec(stdout) ??
+    [];
   assert.equal(Number(own) + Number(more), Number(sum), stdout);
   assert.ok(Number(listed) <= Number(sum) && Number(own) > 0, stdout);
   assert.match(stdout, /^servers +1 ready\n[\s\S]*^sessions +0\ncalls +0 in flight$/m);

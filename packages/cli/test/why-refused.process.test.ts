@@ -104,10 +104,14 @@ test("why names the approval that waits for exactly this call, and explains a ca
   assert.deepEqual(JSON.parse(denied.stdout).approval.state, "denied");
   assert.match(
     (await run("why", id)).stdout,
-    /\nThe operator denied exactly this call \(call:\w+\), so that it is refused/,
+    /\nExactly this call was denied \(call:\w+\), so that it is refused/,
   );
-  assert.match((await run("approve", id, "--yes")).stderr, /waits for approval: it was denied until \S+Z\n/);
+  assert.match((await run("approve", id, "--yes")).stderr, /waits for approval: it is denied until \S+Z\n/);
   await callAs(gateway.url, token, { ...call, arguments: { text: "bye" } });
+  const kept = await callAs(gateway.url, token, { ...call, arguments: { text: "kept" } });
+  assert.equal((await run("approve", /call:[0-9a-f]{16}/.exec(kept)?.[0] ?? "", "--yes")).code, 0);
+  const askKept = () => run("why", "notes:echo", "--client", "ci", "--args", '{"text": "kept"}');
+  assert.equal((await askKept()).code, 0);
   const changed = { ...unverified, policy: { deny: ["notes:env"] } };
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify(changed));
   await waitUntil(async () => {
@@ -115,6 +119,9 @@ test("why names the approval that waits for exactly this call, and explains a ca
     return /\nExactly this call of "ci" \(call:\w+\) cannot be approved any more: the policy/.test(stdout);
   });
   assert.doesNotMatch((await run("why", "notes:echo")).stdout, /with other arguments/);
+  const outdated = await askKept();
+  assert.equal(outdated.code, 3, "an approval by another policy does not count");
+  assert.doesNotMatch(outdated.stdout, /is approved/);
   const unknown = await run("why", "call:0123456789abcdef");
   assert.equal(unknown.code, 4);
   assert.match(unknown.stderr, /CLI_APPROVAL_NOT_FOUND.*\nhint: .*audit list --type call.denied/);

@@ -443,7 +443,9 @@ class RunningGateway implements Gateway {
     const targets = this.#core.policyTargets();
     const situation = policySituationOf(config.policy, parts.policies, targets);
     const limit = asked && refusingLimitOf(this.#core.callLimits, targets, asked);
-    return limit === undefined ? situation : { ...situation, limit };
+    if (asked === undefined) return situation;
+    const approval = this.#core.approvals.bindingOf(asked.target);
+    return { ...situation, approval, ...(limit === undefined ? {} : { limit }) };
   }
 
   profilesOf(identity: Identity): readonly string[] {

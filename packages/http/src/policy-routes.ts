@@ -7,7 +7,7 @@ import { type ApiRoute, operatorReadAccess } from "./route-access.ts";
 
 /**
  * Returns tools, resources and prompts with the facts about them (`targets`), and the policy; with a question about one of
- * them, also whether a limit would refuse that call now (`limit`).
+ * them, also whether a limit would refuse that call now (`limit`), and what an approval of it is bound to (`approval`).
  */
 export type OperatorPolicy = (asked?: { readonly target: string; readonly identity: Identity }) => object;
 

@@ -160,7 +160,7 @@ export class CallApprovals {
     return (await this.list()).filter(({ state }) => state === "pending");
   }
 
-  /** Returns the calls that wait, and those whose decision counts, the earliest first. @throws {StoreError} `STORE_UNREADABLE` */
+  /** Returns the calls that wait, and those of the last ten minutes that were decided about or used an approval, the earliest first. @throws {StoreError} `STORE_UNREADABLE` */
   async list(): Promise<readonly CallApproval[]> {
     const records = this.#current(await this.#file.read());
     return [...records.values()].sort((a, b) => a.requestedAt - b.requestedAt);

@@ -249,10 +249,13 @@ async function callNotFound({ options, now }: CliContext, id: string): Promise<C
   const until = new Date(expiresAt).toISOString();
   const [what, hint] =
     state === "denied"
-      ? [`it was denied until ${until}`, "its client can make the call again then, and it waits again"]
+      ? [`it is denied until ${until}`, "its client can make the call again then, and it waits again"]
       : state === "approved"
-        ? [`it is approved until ${until}`, "its client can make the call; --deny ends the approval"]
-        : ["a call has used its approval", "the next call of its client waits again"];
+        ? [
+            `it is approved until ${until}`,
+            "its client can make the call, unless its definition or the policy changed; --deny ends the approval",
+          ]
+        : ["a call has used its approval", "the next such call waits again, unless it continues that call"];
   return new CliError("CLI_APPROVAL_NOT_FOUND", `${message}: ${what}`, { hint });
 }
 

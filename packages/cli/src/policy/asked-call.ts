@@ -4,10 +4,10 @@
  */
 
 import { randomBytes } from "node:crypto";
+import type { ApprovalBinding } from "@toolcrib/admission";
 import { type AuditCall, type CallApproval, CallApprovals, StoreError } from "@toolcrib/store";
 import type { Identity } from "@toolcrib/tool";
-import { findReachableGateways } from "../access/open-tool-access.ts";
-import { callIdStart, waitingInGateways } from "../approve/open-approvals.ts";
+import { callIdStart } from "../approve/open-approvals.ts";
 import { ambiguousCall, idsStartingWith, openTrailReader, type TrailReader } from "../audit/find-call.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -106,73 +106,91 @@ export interface ApprovableCall {
   readonly client?: Pick<Identity, "issuer" | "subject"> | undefined;
   /** Digest of its arguments; absent where they are not known. */
   readonly argumentsDigest?: string | undefined;
+  /** Id of its approval, where it is known: the call is this one. */
+  readonly approval?: string | undefined;
 }
 
 /** A call that waits. */
 export interface WaitingOne extends CallApproval {
-  /** Why its approval would not count any more, as a running gateway says. */
+  /** Why its approval would not count any more. */
   readonly outdated?: string | undefined;
 }
 
-/** The calls of a tool that wait: exactly the one that was asked about, and others. */
-export interface WaitingOnes {
+/** What is known about approvals of a call: whether exactly it waits or was decided about, and others of its tool that wait. */
+export interface KnownApprovals {
   readonly exact: readonly WaitingOne[];
   readonly others: readonly WaitingOne[];
-  /** What the operator decided about exactly this call, and still counts. */
+  /** What was decided about exactly this call, where that still counts. */
   readonly decided?: CallApproval | undefined;
 }
 
-/** Which calls wait, or why that is not known: a call that needs an approval is refused then. */
-export type FoundWaiting =
-  | { readonly waiting: WaitingOnes; readonly problem?: never }
-  | { readonly waiting?: never; readonly problem: StoreError };
+/** The approvals, or why they are not known: a call that needs one is refused then. */
+export type FoundApprovals =
+  | { readonly known: KnownApprovals; readonly problem?: never }
+  | { readonly known?: never; readonly problem: StoreError };
 
-/** Returns the calls that wait of the tool and client of `asked`; the problem where approvals cannot be read. */
-export async function findWaiting(context: CliContext, asked: ApprovableCall): Promise<FoundWaiting> {
-  const { tool, client, argumentsDigest } = asked;
+/**
+ * Returns the approvals of the tool and client of `asked`; the problem where they cannot be read.
+ *
+ * @param binding what an approval is bound to now; undefined where that is not known, so that no decision is known to count
+ */
+export async function findApprovals(
+  context: CliContext,
+  asked: ApprovableCall,
+  binding: ApprovalBinding | undefined,
+): Promise<FoundApprovals> {
+  const { tool, client, argumentsDigest, approval } = asked;
   const { calls, problem } = await listApprovals(context);
   if (problem !== undefined) return { problem };
-  const own = calls.filter(
-    (one) =>
-      one.tool === tool &&
-      (client === undefined ||
-        (one.client.issuer === client.issuer && one.client.subject === client.subject)),
+  const own = calls
+    .filter(
+      (one) =>
+        one.tool === tool &&
+        (client === undefined ||
+          (one.client.issuer === client.issuer && one.client.subject === client.subject)),
+    )
+    .map((one): WaitingOne => ({ ...one, outdated: binding && outdatedBy(one, binding) }));
+  const isNamed = own.some(({ id }) => id === approval);
+  const isExact = (one: CallApproval) =>
+    isNamed ? one.id === approval : one.argumentsDigest === argumentsDigest;
+  const pending = own.filter(({ state }) => state === "pending");
+  const exact = pending.filter(isExact);
+  const isCounted = (one: WaitingOne) =>
+    one.state !== "pending" && one.outdated === undefined && binding !== undefined && client !== undefined;
+  const newest = own.findLast((one) => isExact(one) && isCounted(one));
+  // A later request of the same call waits for a decision of its own.
+  const isReplaced = exact.some(
+    ({ outdated, requestedAt }) => outdated === undefined && requestedAt > (newest?.requestedAt ?? 0),
   );
-  const isExact = (one: CallApproval) => one.argumentsDigest === argumentsDigest;
-  const pending = await withOutdated(
-    context,
-    own.filter(({ state }) => state === "pending"),
-  );
-  const decided =
-    client === undefined ? undefined : own.find((one) => isExact(one) && one.state !== "pending");
   return {
-    waiting: { exact: pending.filter(isExact), others: pending.filter((one) => !isExact(one)), decided },
+    known: {
+      exact,
+      others: pending.filter((one) => !isExact(one)),
+      decided: isReplaced ? undefined : newest,
+    },
   };
 }
 
-/** Adds what the gateways of the home say about calls that wait. Without one, it is not known. */
-async function withOutdated(
-  { options, signal }: CliContext,
-  pending: readonly CallApproval[],
-): Promise<readonly WaitingOne[]> {
-  if (pending.length === 0 || options.configFiles.length > 0) return pending;
-  const [running, ...others] = await findReachableGateways(options.home);
-  if (running === undefined) return pending;
-  const { calls } = await waitingInGateways(running, others, signal);
-  const reasons = new Map(calls.map(({ id, outdated }) => [id, outdated]));
-  return pending.map((one) => ({ ...one, outdated: reasons.get(one.id) }));
+/** Returns why a decision about a call does not count any more, as a clause; undefined where it does. */
+function outdatedBy(
+  { policyDigest, definitionDigest }: CallApproval,
+  binding: ApprovalBinding,
+): string | undefined {
+  if (policyDigest !== binding.policyDigest) return "the policy changed after it was requested";
+  const isSame = binding.definitionDigest === undefined || definitionDigest === binding.definitionDigest;
+  return isSame ? undefined : "the definition of the tool changed after it was requested";
 }
 
 /** Returns the lines that name calls which wait, and how the operator approves them; none where no call waits. */
-export function waitingLines(context: CliContext, { waiting, problem }: FoundWaiting): readonly string[] {
+export function approvalLines(context: CliContext, { known, problem }: FoundApprovals): readonly string[] {
   if (problem !== undefined) {
     const { message, hint } = problem;
     const fix = hint === undefined ? "" : `; ${asTyped(hint, context)}`;
     return [`It is not known which calls wait for your approval: ${message}${fix}`];
   }
-  const { exact, decided } = waiting;
+  const { exact, decided } = known;
   const approve = `${ownCommand(context)} approve`;
-  const others = waiting.others.filter(({ outdated }) => outdated === undefined);
+  const others = known.others.filter(({ outdated }) => outdated === undefined);
   const [other] = others;
   return [
     ...(decided === undefined ? [] : [decidedLine(decided)]),
@@ -195,9 +213,9 @@ function decidedLine({ id, state, expiresAt }: CallApproval): string {
   const until = new Date(expiresAt).toISOString();
   switch (state) {
     case "denied":
-      return `The operator denied exactly this call (${id}), so that it is refused until ${until}`;
+      return `Exactly this call was denied (${id}), so that it is refused until ${until}`;
     case "used":
-      return `A call has used the approval of exactly this call (${id}): the next one needs another`;
+      return `A call has used the approval of exactly this call (${id}): the next one needs another, unless it continues that call`;
     default:
       return `Exactly this call is approved (${id}) for one call until ${until}, unless its definition or the policy changes`;
   }

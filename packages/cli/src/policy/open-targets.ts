@@ -35,6 +35,8 @@ export interface PolicySituation {
   readonly waiting?: WaitingTool | undefined;
   /** The limit that would refuse the call of `limitQuestion` now; null where none would, undefined where that is not known. */
   readonly limit?: GatewayAnswer["limit"];
+  /** What an approval of that call is bound to now; undefined where that is not known. */
+  readonly approval?: GatewayAnswer["approval"];
   readonly origin: PolicyOrigin;
 }
 
@@ -111,13 +113,15 @@ export async function openPolicySituation(
   for (const line of notInForce) warn(context, line);
   const origin = { of: "gateway", url: running.url, notInForce } as const;
   const question = await limitQuestion?.({ policy, targets });
+  const { limit, approval } = question ? await askGateway(running, context.signal, question) : {};
   return {
     policy,
     targets,
     blocked,
     unavailable,
     waiting,
-    limit: question && (await askGateway(running, context.signal, question)).limit,
+    limit,
+    approval,
     origin: digest === undefined ? origin : { ...origin, digest },
   };
 }
@@ -175,8 +179,9 @@ async function openLocalSituation(
   if (waiting === undefined) noteMissing(context, concerning(about, states, targets));
   const origin = { of: "files", notInForce: [] } as const;
   const question = await limitQuestion?.({ policy, targets });
-  const limit = question && gateway.policySituation(question).limit;
-  return { policy, targets, blocked, unavailable: missingOf(states), waiting, limit, origin };
+  const { limit, approval } = question ? gateway.policySituation(question) : {};
+  const unavailable = missingOf(states);
+  return { policy, targets, blocked, unavailable, waiting, limit, approval, origin };
 }
 
 /** Returns the definition of the tool `about` that waits for approval: the first one, or a changed one. */
@@ -223,7 +228,8 @@ async function askGateway(
   signal: AbortSignal,
   question?: LimitQuestion,
 ): Promise<
-  Pick<GatewayAnswer, "targets" | "digest"> & Partial<Pick<GatewayAnswer, "policy" | "blocked" | "limit">>
+  Pick<GatewayAnswer, "targets" | "digest"> &
+    Partial<Pick<GatewayAnswer, "policy" | "approval" | "blocked" | "limit">>
 > {
   const path = `/api/v1/policy/targets${question === undefined ? "" : `?${queryOf(question)}`}`;
   const answer = await getFromGateway(running, path, signal, listTimeoutMs);

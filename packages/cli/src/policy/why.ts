@@ -26,10 +26,10 @@ import { didYouMeanTool, suggestTools } from "../tools/tool-names.ts";
 import {
   type ApprovableCall,
   type AskedCall,
+  approvalLines,
+  findApprovals,
   findAskedCall,
-  findWaiting,
-  type WaitingOnes,
-  waitingLines,
+  type KnownApprovals,
 } from "./asked-call.ts";
 import { clientIdentity, warnAboutUnknownClients } from "./client-identity.ts";
 import { explainRequest, explanationLines } from "./explain-request.ts";
@@ -82,9 +82,12 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
   const pause = pauses?.pauses?.find(paused, context.now());
   const limit = isCall ? situation.limit : undefined;
   const block = action === "call" ? situation.blocked?.find((one) => one.id === id) : undefined;
-  const approvals = isCall ? await findWaiting(context, approvableOf(request, asked, flags)) : undefined;
-  const decided = approvals?.waiting?.decided;
-  const needsApproval = isCall && isApprovedByCall(request, decision, situation.policy.waiveApproval);
+  const approvals = isCall
+    ? await findApprovals(context, approvableOf(request, asked, flags), situation.approval)
+    : undefined;
+  const needsApproval = isCall && needsOwnApproval(request, decision, situation.policy.waiveApproval);
+  const isAsked = needsApproval || isAskedForSteps(approvals?.known);
+  const decided = isAsked ? approvals?.known?.decided : undefined;
   output.json({
     client: { issuer: identity.issuer, subject: identity.subject, name: identity.name },
     action,
@@ -102,7 +105,7 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
       : { paused: { kind: pause.kind, name: pause.name, ...(pause.reason && { reason: pause.reason }) } }),
     ...(pauses?.problem === undefined ? {} : { pausesProblem: pauses.problem.message }),
     ...(limit === undefined ? {} : { limit }),
-    ...(approvals?.waiting === undefined ? {} : { waiting: waitingIds(approvals.waiting) }),
+    ...(approvals?.known === undefined ? {} : { waiting: waitingIds(approvals.known) }),
     ...(decided === undefined
       ? {}
       : {
@@ -113,7 +116,7 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
           },
         }),
     ...(approvals?.problem === undefined ? {} : { approvalsProblem: approvals.problem.message }),
-    ...(recorded === undefined ? {} : { recorded }),
+    ...(recorded === undefined ? {} : { recorded: recordedFacts(recorded) }),
   });
   output.print(output.style("bold", safeLine(`"${identity.name}" ${action} "${target.id}"`)));
   if (recorded !== undefined) output.prose(...recordedLines(recorded), "", "With the policy as it is now:");
@@ -134,7 +137,10 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
       knowsLimits: limit !== undefined,
     }).map(typed),
   );
-  if (approvals !== undefined) output.prose(...waitingLines(context, approvals).map(safeLine));
+  if (approvals !== undefined) {
+    const shown = approvals.known === undefined ? approvals : { known: { ...approvals.known, decided } };
+    output.prose(...approvalLines(context, shown).map(safeLine));
+  }
   if (limit !== undefined && limit !== null) {
     const { code, message, hint } = limit;
     output.prose("", safeLine(`But a limit refuses it now (${code}): ${message}`));
@@ -152,11 +158,10 @@ export async function explainWhy(context: CliContext, what: string, flags: WhyFl
   }
   if (pauses?.problem !== undefined) output.prose("", unknownPausesLine(context, pauses.problem));
   output.prose("", originLine(situation.origin));
-  // A recorded call that was made was neither paused nor beyond a limit, and had its approval.
-  const isUnapproved = needsApproval && !isOperator(identity) && decided?.state !== "approved";
+  const isUnapproved = isAsked && !isOperator(identity) && decided?.state !== "approved";
   const isHindered =
     isUnapproved || pause !== undefined || pauses?.problem !== undefined || (limit ?? null) !== null;
-  const isStopped = isHindered && (recorded === undefined || recorded.outcome === "denied");
+  const isStopped = isHindered && (recorded === undefined || !recorded.isMade);
   const isRefused = decision.kind === "deny" || block !== undefined || isStopped;
   return isRefused ? exitCodes.denied : exitCodes.done;
 }
@@ -179,24 +184,27 @@ function approvableOf(
 ): ApprovableCall {
   const { recorded, waiting } = asked ?? {};
   const tool = target.id;
-  if (waiting !== undefined) return { tool, client: identity, argumentsDigest: waiting.argumentsDigest };
+  if (waiting !== undefined) {
+    const { id, argumentsDigest } = waiting;
+    return { tool, client: identity, argumentsDigest, approval: id };
+  }
   if (recorded !== undefined) {
-    const argumentsDigest = (recorded.intent?.data ?? deniedData(recorded))?.argumentsDigest;
-    return { tool, client: identity, argumentsDigest };
+    const { argumentsDigest, approval } = recorded.intent?.data ?? deniedData(recorded) ?? {};
+    return { tool, client: identity, argumentsDigest, approval };
   }
   // Without --client, the question is about the tool: the operator's own calls never wait.
   const of = client === undefined ? undefined : identity;
   return { tool, client: of, argumentsDigest: args === undefined ? undefined : jsonDigest(call?.args ?? {}) };
 }
 
-function deniedData({ completion }: AuditCall): { readonly argumentsDigest?: string } | undefined {
-  return completion?.type === "call.denied"
-    ? (completion.data as { readonly argumentsDigest?: string })
-    : undefined;
+function deniedData({
+  completion,
+}: AuditCall): { readonly argumentsDigest?: string; readonly approval?: string } | undefined {
+  return completion?.type === "call.denied" ? (completion.data as ReturnType<typeof deniedData>) : undefined;
 }
 
-function waitingIds({ exact, others }: WaitingOnes): readonly object[] {
-  const shown = ({ id, client, outdated }: WaitingOnes["exact"][number], isExact: boolean) => ({
+function waitingIds({ exact, others }: KnownApprovals): readonly object[] {
+  const shown = ({ id, client, outdated }: KnownApprovals["exact"][number], isExact: boolean) => ({
     approval: id,
     client: client.name,
     isExact,
@@ -259,8 +267,16 @@ function furtherLines(
   return ["", ...lines];
 }
 
+/** Whether exactly the call waits, or was denied, because of calls that its steps make: its own tool may need no approval. */
+function isAskedForSteps(known: KnownApprovals | undefined): boolean {
+  const { exact = [], decided } = known ?? {};
+  return [...exact.filter(({ outdated }) => outdated === undefined), ...(decided ? [decided] : [])].some(
+    ({ stepsDigest }) => stepsDigest !== undefined,
+  );
+}
+
 /** Whether each call of a client needs an approval of its own. @param waived patterns of tools whose calls need none */
-function isApprovedByCall(
+function needsOwnApproval(
   { target }: PolicyRequest,
   { waivesApproval }: Extract<Decision, { readonly kind: "allow" }>,
   waived: readonly string[],
@@ -292,6 +308,8 @@ interface RecordedCall {
   readonly outcome: string;
   readonly rule?: string | undefined;
   readonly reason?: string | undefined;
+  /** Whether its tool was called: it had its approval then, and no limit refused it. */
+  readonly isMade: boolean;
 }
 
 function recordOf({ callId, intent, completion }: AuditCall): RecordedCall {
@@ -299,14 +317,21 @@ function recordOf({ callId, intent, completion }: AuditCall): RecordedCall {
     readonly outcome?: string;
     readonly rule?: string;
     readonly reason?: string;
-    readonly error?: { readonly message?: string };
+    readonly error?: { readonly code?: string; readonly message?: string };
   };
+  const isDenied = completion?.type === "call.denied";
   return {
     callId,
-    outcome: completion?.type === "call.denied" ? "denied" : (data.outcome ?? "running"),
+    // What decides about it can have changed while it waited.
+    isMade: !isDenied && data.error?.code !== "TOOL_CHANGED",
+    outcome: isDenied ? "denied" : (data.outcome ?? "running"),
     rule: intent?.data.rule ?? data.rule,
     reason: data.reason ?? data.error?.message,
   };
+}
+
+function recordedFacts({ callId, outcome, rule, reason }: RecordedCall): object {
+  return { callId, outcome, rule, reason };
 }
 
 function recordedLines({ callId, outcome, rule, reason }: RecordedCall): readonly string[] {

@@ -440,8 +440,7 @@ function ownText({
   if (ownTools === undefined) return "";
   const [all] = discovery?.endpoints ?? [];
   const sum = tools + ownTools;
-  const listed =
-    all === undefined ? "" : `; a client without rules of its own lists ${all.listed} of these ${sum}`;
+  const listed = all === undefined ? "" : `; the operator lists ${all.listed} of these ${sum}`;
   return ` and ${ownTools} of the gateway itself${listed}`;
 }
 

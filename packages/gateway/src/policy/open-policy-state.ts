@@ -1,6 +1,6 @@
 /** Opens what the policy of a running gateway depends on: its files, and the labels that clients have seen. */
 
-import type { CallLimits } from "@toolcrib/admission";
+import type { ApprovalBinding, CallLimits } from "@toolcrib/admission";
 import type { LivePolicies } from "@toolcrib/cedar";
 import type { PolicyConfig } from "@toolcrib/config";
 import { type CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
@@ -139,9 +139,11 @@ export interface PolicySituation extends PolicyTargets {
   readonly digest?: string;
   /** The limit that would refuse the call of the question; null where none would, absent without a question about a target. */
   readonly limit?: RefusingLimit | null;
+  /** What an approval of the call of the question is bound to now; absent without a question. */
+  readonly approval?: ApprovalBinding;
 }
 
-/** A call about which the operator asks whether a limit would refuse it now. */
+/** A call about which the operator asks whether a limit would refuse it now, and whether an approval of it counts. */
 export interface LimitQuestion {
   /** Id of a tool, resource or prompt. */
   readonly target: string;

@@ -84,8 +84,8 @@ export function createMetaSource(deps: MetaToolsDeps): MetaSource {
       return callInner(context, name, args, context.depth === 0).catch((error: unknown) => {
         const code = isCodedError(error) ? error.code : "";
         const isDenied = code === "POLICY_DENIED" || code === "POLICY_UNAVAILABLE";
-        const isConcealed = isDenied && tools.find(identity, name) === undefined;
-        throw isConcealed && !isOperator(identity) ? unknown() : error;
+        const isHidden = isDenied && tools.find(identity, name) === undefined;
+        throw isHidden && !isOperator(identity) ? unknown() : error;
       });
     },
     readMore({ identity }, cursor) {
